@@ -238,11 +238,14 @@ int jsp_bundle_give(struct jsp_bundle *b, uint64_t start, const char *name)
     return 0;
 }
 
-void jsp_bundle_take_over(struct jsp_bundle *b, const struct jsp_bundle *parents)
+void jsp_bundle_take_over(struct jsp_bundle *b, struct jsp_bundle *from)
 {
-    /* ORDER: relaxed, both. The child has one thread. */
-    atomic_store_explicit(&b->given, atomic_load_explicit(&parents->given, memory_order_relaxed),
-                          memory_order_relaxed);
+    /* ORDER: relaxed. No other thread has the bundles. */
+    struct bundle_given *given = atomic_load_explicit(&from->given, memory_order_relaxed);
+    /* ORDER: relaxed; as above. */
+    atomic_store_explicit(&from->given, NULL, memory_order_relaxed);
+    /* ORDER: relaxed; as above. */
+    atomic_store_explicit(&b->given, given, memory_order_relaxed);
 }
 
 /* Give the symbol the host's name if its object has none. */

@@ -38,9 +38,9 @@ bool jsp_bundle_see(struct jsp_bundle *b, uint64_t addr);
  * addresses has been named. Return 0 or -ENOMEM. */
 int jsp_bundle_give(struct jsp_bundle *b, uint64_t start, const char *name);
 
-/* After a fork, in the child: take the names that were given to the parent's bundle, whose memory
- * is not used again. */
-void jsp_bundle_take_over(struct jsp_bundle *b, const struct jsp_bundle *parents);
+/* Move the names that were given to another bundle into a new one: of the parent, in the child of
+ * a fork; of the file before, in the same process. No other thread uses either. */
+void jsp_bundle_take_over(struct jsp_bundle *b, struct jsp_bundle *from);
 
 /* Name the noted addresses by this map of the process. Addresses that the map does not
  * contain stay noted, unless `last`. Return 0 or -ENOMEM; all stay noted then. */

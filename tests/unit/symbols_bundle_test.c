@@ -191,7 +191,7 @@ TEST(a_bundle_that_goes_on_in_a_child_has_the_names_given_before)
     CHECK_EQ(jsp_bundle_give(bundle, number(nameless), "given"), 0);
     pid_t child = fork();
     if (child == 0) {
-        const struct jsp_bundle *parents = bundle;
+        struct jsp_bundle *parents = bundle;
         bundle = NULL;
         begin();
         jsp_bundle_take_over(bundle, parents);
@@ -201,6 +201,29 @@ TEST(a_bundle_that_goes_on_in_a_child_has_the_names_given_before)
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK_EQ(status, 0);
+}
+
+TEST(a_bundle_of_another_file_has_the_names_after_the_first_is_closed)
+{
+#ifndef __GLIBC__
+    SKIP("needs unwind tables, from which the length comes");
+    return;
+#endif
+    begin();
+    CHECK_EQ(jsp_bundle_give(bundle, number(nameless), "given"), 0);
+    struct jsp_bundle *first = bundle;
+    bundle = NULL;
+    begin();
+    jsp_bundle_take_over(bundle, first);
+    jsp_bundle_close(first);
+    void *poison[64]; /* what the first one freed is used again */
+    for (int i = 0; i < 64; i++)
+        poison[i] = memset(malloc(16 + (size_t)i), 0xff, 16 + (size_t)i);
+    jsp_bundle_see(bundle, number(nameless));
+    finish();
+    CHECK_STR(name_of(number(nameless), false), "given");
+    for (int i = 0; i < 64; i++)
+        free(poison[i]);
 }
 
 TEST(a_closed_library_keeps_the_names_it_was_seen_with)
@@ -320,6 +343,7 @@ int main(void)
     RUN(an_address_seen_later_widens_its_entry);
     RUN(a_function_without_a_symbol_has_the_name_that_the_host_gave);
     RUN(a_bundle_that_goes_on_in_a_child_has_the_names_given_before);
+    RUN(a_bundle_of_another_file_has_the_names_after_the_first_is_closed);
     RUN(a_closed_library_keeps_the_names_it_was_seen_with);
     RUN(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in);
     RUN(markers_and_tagged_addresses_are_not_ours);
