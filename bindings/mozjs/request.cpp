@@ -152,10 +152,13 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     return request_print_path(program, r);
 }
 
+/* Without a path the program listens, and records when `jsprof record` asks for it. */
 bool request_open_env(const char *path, const request_program *program, request *r)
 {
-    snprintf(r->name, sizeof r->name, "JSPROF: %s", path);
-    if (!request_read_output(program->name, "JSPROF", path) || !request_is_alone(program, r))
+    snprintf(r->name, sizeof r->name, "%s%s", path ? "JSPROF: " : "JSPROF_CONTROL",
+             path ? path : "");
+    if ((path && !request_read_output(program->name, "JSPROF", path)) ||
+        !request_is_alone(program, r))
         return false;
     int err = jsprof_start_from_env(&r->session);
     if (err < 0) {
@@ -276,13 +279,18 @@ bool request_open(const profile_options *options, const request_program *program
                   request *out)
 {
     const char *path = environment_get("JSPROF");
+    const char *control = environment_get("JSPROF_CONTROL");
 
     *out = {};
+    if (path && !path[0])
+        path = nullptr;
+    if (control && (!control[0] || strcmp(control, "0") == 0))
+        control = nullptr;
     if (options->output)
         return request_open_file(options, program, out);
     if (request_without_output(options, program->name))
         return false;
-    if (path && path[0])
+    if (path || control)
         return request_open_env(path, program, out);
     const profile_options sysprof = request_sysprof_options();
     return program->gjs_profiler || request_open_sysprof(&sysprof, program, out);

@@ -1,0 +1,40 @@
+#!/bin/sh
+# serve/gjs.sh - a GJS program that listens is listed, recorded, recorded again and dumped.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+[ -x "$B/bin/gjs-console" ] || { echo 'SKIP: needs libgjs-dev and libmozjs-dev'; exit 77; }
+
+cat >loop.js <<'END_OF_PROGRAM'
+function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
+const GLib = imports.gi.GLib;
+const loop = new GLib.MainLoop(null, false);
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, () => { spin(3000000); return true; });
+loop.run();
+END_OF_PROGRAM
+JSPROF_CONTROL=0 "$B/bin/gjs-console" loop.js &
+silent=$!
+pids="$pids $silent"
+JSPROF_CONTROL=1
+export JSPROF_CONTROL
+start "$B/bin/gjs-console" loop.js
+unset JSPROF_CONTROL
+run ps --csv
+[ "$(wc -l <out)" -eq 2 ] || wrong 'does not list the one that listens alone'
+stop $silent
+# The second file has the names that the binding gave before the first one.
+for n in 1 2; do
+    run record --seconds 1 -o $n.cap $pid
+    is_rc 0
+    is_whole $n.cap
+    run report $n.cap
+    is_rc 0
+    has 'spin (loop.js:1'
+done
+run top --once --seconds 1 $pid
+is_rc 0
+has 'spin (loop.js:1'
+run dump $pid
+is_rc 0
+has 'loop.js'
+exit $bad
