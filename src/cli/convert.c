@@ -15,6 +15,7 @@
 static const char convert_help[] =
     "usage: jsprof convert [--to FORMAT] [OPTION]... FILE\n"
     "  pprof       .pb.gz            go tool pprof, Pyroscope, Parca\n"
+    "  otlp        .otlp             OpenTelemetry profiles, v1development (protobuf)\n"
     "  firefox     .profile.json     profiler.firefox.com (see also jsprof view)\n"
     "  speedscope  .speedscope.json  speedscope.app\n"
     "  chrome      .trace.json       Chromium's DevTools, trace viewers\n"
@@ -23,11 +24,11 @@ static const char convert_help[] =
     "  callgrind   .callgrind        KCachegrind; takes exact calls if there are any\n"
     "  csv, json   .csv, .json       one row per stack; the whole profile\n"
     "  syscap, compact (the same)    a capture: plain for Sysprof, or much smaller\n"
-    "  --to pprof|firefox|speedscope|chrome|perfetto|folded|perf|callgrind|csv|json\n"
-    "  --to syscap|compact\n"
+    "  --to pprof|otlp|firefox|speedscope|chrome|perfetto|folded|perf|callgrind\n"
+    "  --to csv|json|syscap|compact\n"
     "  -o, --output FILE   (default -: standard output) its ending may replace --to\n"
     "  --lines             add files and lines of native code, from addr2line\n"
-    "\n" CLI_FILTER_HELP;
+    CLI_FILTER_HELP;
 
 /* A format that the tool writes. */
 struct convert_format {
@@ -39,6 +40,7 @@ struct convert_format {
 
 static const struct convert_format convert_formats[] = {
     { "pprof", ".pb.gz", jsp_export_pprof, true, false },
+    { "otlp", ".otlp", jsp_export_otlp, true, false },
     { "firefox", ".profile.json", jsp_export_firefox, false, false },
     { "speedscope", ".speedscope.json", jsp_export_speedscope, false, false },
     { "chrome", ".trace.json", jsp_export_chrome, false, false },

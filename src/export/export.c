@@ -13,3 +13,16 @@ int64_t jsp_export_time_of_day(const struct jsp_profile *p)
     int64_t seconds = end && !*end ? timegm(&tm) : 0;
     return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
 }
+
+const char *const *jsp_export_types(const struct jsp_profile *p)
+{
+    static const char *const types[JSP_N_VALUES][3] = {
+        [JSP_VALUE_COUNT] = { "samples" },
+        [JSP_VALUE_ALLOC] = { "alloc_objects", "alloc_space", "bytes" },
+        [JSP_VALUE_LIVE] = { "inuse_objects", "inuse_space", "bytes" },
+#define EXPORT_CLOCK(CLOCK, key, unit, name, meaning) \
+    [JSP_VALUE_##CLOCK] = { "samples", key, "nanoseconds" },
+        JSP_CLOCKS(EXPORT_CLOCK)
+    };
+    return types[p->unit];
+}

@@ -25,7 +25,7 @@ typedef int jsp_export_write(struct jsp_export *e);
 
 /* also for captures without samples, but with calls */
 jsp_export_write jsp_export_callgrind;
-jsp_export_write jsp_export_pprof, jsp_export_firefox, jsp_export_speedscope,
+jsp_export_write jsp_export_pprof, jsp_export_otlp, jsp_export_firefox, jsp_export_speedscope,
     jsp_export_chrome, jsp_export_perfetto, jsp_export_folded, jsp_export_perf, jsp_export_csv,
     jsp_export_json;
 
@@ -35,5 +35,9 @@ jsp_export_write jsp_export_syscap, jsp_export_compact;
 
 /* Return when the recording started, in ns of the time of day; 0: unknown. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);
+
+/* Return the names of a profile's two values, and the unit of the second, as Go has them for
+ * bytes. Without a clock there is only the first. */
+const char *const *jsp_export_types(const struct jsp_profile *p);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "export.h"
+#include "places.h"
 #include "proto.h"
 #include "shown_names.h"
 #include "analyze/name_parts.h"
@@ -33,10 +34,6 @@ enum pprof_profile { /* fields of the outermost message */
     PPROF_DEFAULT_TYPE,
 };
 
-struct pprof_function {
-    uint32_t function, file;
-};
-
 struct pprof {
     struct jsp_export *e;
     struct jsp_profile *p;
@@ -46,9 +43,7 @@ struct pprof {
     struct jsp_proto message, inner;
     struct jsp_gzip gzip;
     struct jsp_sink sink, names; /* into gzip; into message */
-    struct pprof_function *functions;
-    uint32_t n_functions, functions_room;
-    struct jsp_hash by_function;
+    struct jsp_places functions;
     uint32_t *frames; /* of one stack */
     int error;
 };
@@ -81,25 +76,11 @@ static bool pprof_has_value(const struct pprof *x)
     return x->p->unit != JSP_VALUE_COUNT;
 }
 
-/* The names of the two values, and their unit; as Go has them for bytes. */
-static const char *const *pprof_types(const struct pprof *x)
-{
-    static const char *const types[JSP_N_VALUES][3] = {
-        [JSP_VALUE_COUNT] = { "samples" },
-        [JSP_VALUE_ALLOC] = { "alloc_objects", "alloc_space", "bytes" },
-        [JSP_VALUE_LIVE] = { "inuse_objects", "inuse_space", "bytes" },
-#define PPROF_CLOCK(CLOCK, key, unit, name, meaning) \
-    [JSP_VALUE_##CLOCK] = { "samples", key, "nanoseconds" },
-        JSP_CLOCKS(PPROF_CLOCK)
-    };
-    return types[x->p->unit];
-}
-
 /* Write the fields of the whole profile: types, period, times. */
 static void pprof_head(struct pprof *x)
 {
     const struct jsp_profile *p = x->p;
-    const char *const *types = pprof_types(x);
+    const char *const *types = jsp_export_types(p);
     pprof_type(x, PPROF_SAMPLE_TYPE, types[0], "count");
     if (pprof_has_value(x)) {
         bool is_bytes = jsp_unit_is_bytes(p->unit);
@@ -130,29 +111,11 @@ static void pprof_mappings(struct pprof *x)
     }
 }
 
-/* Return the position of a function in one source file; it may be new. */
-static uint32_t pprof_function(struct pprof *x, const struct jsp_profile_frame *f)
-{
-    uint64_t h = jsp_hash_mix(x->by_function.seed, (uint64_t)f->function << 32 | f->file);
-    uint32_t hash = (uint32_t)(h >> 16), probe = hash, at;
-    while ((at = jsp_hash_next(&x->by_function, hash, &probe)) != 0)
-        if (x->functions[at - 1].function == f->function &&
-            x->functions[at - 1].file == f->file)
-            return at - 1;
-    if (jsp_grow(&x->functions, &x->functions_room, x->n_functions, sizeof *x->functions) < 0 ||
-        jsp_hash_add(&x->by_function, hash, x->n_functions) < 0) {
-        x->error = -ENOMEM;
-        return 0;
-    }
-    x->functions[x->n_functions] = (struct pprof_function){ f->function, f->file };
-    return x->n_functions++;
-}
-
 static void pprof_locations(struct pprof *x)
 {
     for (uint32_t i = 0; i < x->stacks.n_frames; i++) {
         const struct jsp_profile_frame *f = &x->stacks.frames[i];
-        jsp_proto_u64(&x->inner, 1, pprof_function(x, f) + 1);
+        jsp_proto_u64(&x->inner, 1, jsp_places_add(&x->functions, f->function, f->file) + 1);
         jsp_proto_u64(&x->inner, 2, f->line);
         jsp_proto_u64(&x->message, 1, i + 1);
         jsp_proto_u64(&x->message, 2, x->modules.of_function[f->function] + 1);
@@ -163,8 +126,8 @@ static void pprof_locations(struct pprof *x)
 
 static void pprof_functions(struct pprof *x)
 {
-    for (uint32_t i = 0; i < x->n_functions; i++) {
-        const struct pprof_function *f = &x->functions[i];
+    for (uint32_t i = 0; i < x->functions.n; i++) {
+        const struct jsp_place *f = &x->functions.list[i];
         const char *name = x->p->functions[f->function].name;
         struct jsp_name_parts parts = jsp_name_split(name);
         jsp_proto_u64(&x->message, 1, i + 1);
@@ -241,7 +204,8 @@ static void pprof_write(struct pprof *x)
         pprof_sample(x, &counts[i]);
     pprof_strings(x); /* last, when all of them are known */
     if (x->error == 0)
-        x->error = counts ? x->strings.error : -ENOMEM;
+        x->error = !counts ? -ENOMEM
+                   : x->functions.error ? x->functions.error : x->strings.error;
     free(counts);
 }
 
@@ -259,7 +223,7 @@ int jsp_export_pprof(struct jsp_export *e)
     if (err == 0)
         err = jsp_strings_init(&x->strings);
     if (err == 0)
-        err = jsp_hash_init(&x->by_function, 0);
+        err = jsp_places_init(&x->functions);
     if (err == 0 && !x->frames)
         err = -ENOMEM;
     if (err == 0) {
@@ -273,10 +237,9 @@ int jsp_export_pprof(struct jsp_export *e)
     jsp_calltree_free(&x->stacks);
     jsp_modules_free(&x->modules);
     jsp_strings_free(&x->strings);
-    jsp_hash_free(&x->by_function);
+    jsp_places_free(&x->functions);
     jsp_proto_free(&x->message);
     jsp_proto_free(&x->inner);
-    free(x->functions);
     free(x->frames);
     free(x);
     return err;

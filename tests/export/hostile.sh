@@ -33,7 +33,7 @@ soon() # ARGUMENTS...
 }
 for crowd in crowd threads; do
     ./kinds $crowd >$crowd.cap
-    for format in pprof perfetto folded csv perf json firefox speedscope chrome callgrind; do
+    for format in pprof otlp perfetto folded csv perf json firefox speedscope chrome callgrind; do
         soon convert --to $format $crowd.cap
     done
     soon merge $crowd.cap -o -

@@ -26,6 +26,7 @@ read_pprof() { go tool pprof -raw "$1" 2>/dev/null | awk '
     part == 2 { id = $1; sub(/:/, "", id); sub(/^ *[0-9]+: 0x[0-9a-f]+ (M=[0-9]+ )?/, "")
         sub(/ [^ ]*:[0-9]+(:[0-9]+)? s=[0-9]+.*$/, ""); name[id] = $0 }
     END { for (i = 0; i < n; i++) print self[i], name[leaf[i]] }'; }
+read_otlp() { python3 -B "$SRCDIR/tests/export/otlp.py" self "$1"; }
 read_json() { "$node" -e '
     const p = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
     p.samples.stack.forEach((s, i) => console.log(p.samples.value[i],
@@ -49,7 +50,7 @@ read_firefox()
     profiler stop --all >/dev/null
 }
 read_perfetto() { perfetto_lines "$1" | sed -n 's/^self //p'; }
-formats='callgrind chrome csv firefox folded json perf perfetto pprof speedscope'
+formats='callgrind chrome csv firefox folded json otlp perf perfetto pprof speedscope'
 rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }' |
     grep -v '^0 ' | LC_ALL=C sort; }
 

@@ -19,11 +19,11 @@ struct fuzz_format {
 };
 
 static const struct fuzz_format fuzz_formats[] = {
-    { jsp_export_pprof, false, false },     { jsp_export_firefox, true, true },
-    { jsp_export_speedscope, true, true },  { jsp_export_chrome, true, true },
-    { jsp_export_folded, false, true },     { jsp_export_perf, false, true },
-    { jsp_export_csv, false, true },        { jsp_export_json, true, true },
-    { jsp_export_callgrind, false, true },
+    { jsp_export_pprof, false, false },     { jsp_export_otlp, false, false },
+    { jsp_export_firefox, true, true },     { jsp_export_speedscope, true, true },
+    { jsp_export_chrome, true, true },      { jsp_export_folded, false, true },
+    { jsp_export_perf, false, true },       { jsp_export_csv, false, true },
+    { jsp_export_json, true, true },        { jsp_export_callgrind, false, true },
 };
 
 static void fuzz_text(const struct jsp_bytes *b)
