@@ -56,7 +56,7 @@ run top 999999999
 is_rc 1
 says 'jsprof: top: there is no process 999999999'
 
-# The process ends.
+# The process ends, perhaps before it has written anything.
 "$jsprof" top --once --seconds 30 $pid >out 2>err &
 top=$!
 until "$jsprof" ps --csv | grep -q ",recording,"; do sleep 0.05; done
@@ -64,5 +64,5 @@ kill -KILL $pid
 rc=0
 wait $top || rc=$?
 ran='top of a process that is killed'
-is_rc 0
+[ $rc = 0 ] || says 'jsprof: top: process'
 exit $bad
