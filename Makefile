@@ -94,7 +94,7 @@ LIB_SRC := $(filter-out $(READER_SRC),$(foreach room,sigsafe base image capture 
 CLI_SRC := $(wildcard src/cli/*.c src/serve/*.c)
 READ_SRC := $(wildcard src/read/*.c)
 INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page read,\
-  $(wildcard src/$(room)/*.c))
+  $(wildcard src/$(room)/*.c)) src/serve/http.c
 
 C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))

@@ -44,6 +44,8 @@ extern const struct cli_command cli_merge;
 extern const struct cli_command cli_ps;
 extern const struct cli_command cli_record;
 extern const struct cli_command cli_top;
+extern const struct cli_command cli_serve_fleet;
+extern const struct cli_command cli_push;
 
 /* Print the JSON Schema (draft 2020-12) of the documents of the command. Return the exit
  * status. */

@@ -37,6 +37,8 @@ static const struct cli_command *const main_commands[] = {
     &cli_ps,      /* a process that runs */
     &cli_record,
     &cli_top,
+    &cli_serve_fleet,
+    &cli_push,
 };
 enum { MAIN_N_COMMANDS = sizeof main_commands / sizeof *main_commands };
 

@@ -14,6 +14,14 @@ int64_t jsp_export_time_of_day(const struct jsp_profile *p)
     return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
 }
 
+const struct jsp_export_host *jsp_export_host(const struct jsp_export *e, int32_t recorded)
+{
+    for (uint32_t i = 0; i < e->n_hosts; i++)
+        if (e->hosts[i].recorded == recorded)
+            return &e->hosts[i];
+    return NULL;
+}
+
 const char *const *jsp_export_types(const struct jsp_profile *p)
 {
     static const char *const types[JSP_N_VALUES][3] = {

@@ -12,12 +12,22 @@
 #include "analyze/select.h"
 #include "sink.h"
 
+/* A process that ran, by the number that its capture has for it. */
+struct jsp_export_host {
+    int32_t recorded, pid;   /* pid: as this machine numbers it */
+    const char *host, *vm;   /* borrowed: its program, and its interpreter or "" */
+};
+
 struct jsp_export {
     struct jsp_profile *profile;
     const struct jsp_select *select; /* which stacks count, which of their frames */
     struct jsp_sink *out;
     const struct jsp_categories *categories;
     const char *title; /* of the capture: usually its file's name */
+    /* Of processes that ran, for pprof and otlp; NULL: not known. */
+    const struct jsp_export_host *hosts;
+    uint32_t n_hosts;
+    bool may_be_empty; /* pprof and otlp write a profile without samples, in place of -ENODATA */
 };
 
 /* Return 0, -ENODATA if nothing was selected, or -ENOMEM. */
@@ -35,6 +45,9 @@ jsp_export_write jsp_export_syscap, jsp_export_compact;
 
 /* Return when the recording started, in ns of the time of day; 0: unknown. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);
+
+/* Return the process of this number, or NULL if it is not known. */
+const struct jsp_export_host *jsp_export_host(const struct jsp_export *e, int32_t recorded);
 
 /* Return the names of a profile's two values, and the unit of the second, as Go has them for
  * bytes. Without a clock there is only the first. */

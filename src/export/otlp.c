@@ -294,7 +294,10 @@ static void otlp_resource(struct otlp *x, int32_t pid, struct otlp_part part)
     if (!name.len)
         name = otlp_word(*p->host ? p->host : "unknown_service");
     otlp_of_resource(x, "service.name", name, 0);
-    otlp_of_resource(x, "process.pid", (struct jsp_read_text){ NULL, 0 }, pid);
+    const struct jsp_export_host *host = jsp_export_host(x->e, pid);
+    otlp_of_resource(x, "process.pid", (struct jsp_read_text){ NULL, 0 }, host ? host->pid : pid);
+    if (host && *host->vm)
+        otlp_of_resource(x, "process.runtime.name", otlp_word(host->vm), 0);
     if (command.len)
         otlp_of_resource(x, "process.command_line", command, 0);
     jsp_proto_nest(&x->resource, OTLP_RESOURCE, &x->profile);
@@ -358,7 +361,7 @@ static void otlp_write(struct otlp *x)
 
 static int otlp_make(struct otlp *x)
 {
-    int err = jsp_calltree_of(&x->stacks, x->p, x->e->select, JSP_CALLTREE_LINES);
+    int err = jsp_export_tree(&x->stacks, x->e);
     if (err == 0)
         err = jsp_modules_build(&x->modules, x->p);
     if (err == 0)
@@ -369,7 +372,7 @@ static int otlp_make(struct otlp *x)
         err = jsp_places_init(&x->places);
     if (err)
         return err;
-    x->counts = jsp_calltree_counts_of_states(&x->stacks, x->p, &x->n_counts);
+    x->counts = jsp_export_counts(&x->stacks, x->p, &x->n_counts);
     x->stack_of = calloc((size_t)x->stacks.n_nodes + 1, sizeof *x->stack_of);
     x->mapping_of = calloc((size_t)x->modules.n + 1, sizeof *x->mapping_of);
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);

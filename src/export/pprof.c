@@ -156,6 +156,20 @@ static void pprof_state(struct pprof *x, const struct jsp_profile_state *s)
         pprof_label(x, s->state == JSP_STATE_HOST ? "wait" : "syscall", s->detail);
 }
 
+/* Which process of this machine it is. */
+static void pprof_host(struct pprof *x, int32_t recorded)
+{
+    const struct jsp_export_host *host = jsp_export_host(x->e, recorded);
+    char pid[16];
+    if (!host)
+        return;
+    int n = snprintf(pid, sizeof pid, "%d", (int)host->pid);
+    pprof_label(x, "pid", (struct jsp_read_text){ pid, (uint32_t)n });
+    pprof_label(x, "host", (struct jsp_read_text){ host->host, (uint32_t)strlen(host->host) });
+    if (*host->vm)
+        pprof_label(x, "vm", (struct jsp_read_text){ host->vm, (uint32_t)strlen(host->vm) });
+}
+
 static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
 {
     uint32_t n = jsp_calltree_frames(&x->stacks, c->node, x->frames);
@@ -173,6 +187,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     pprof_label(x, "thread", jsp_shown_thread_text(thread, x->p, c->thread));
     pprof_label(x, "kind", (struct jsp_read_text){ kind, (uint32_t)strlen(kind) });
     pprof_state(x, &x->p->states[c->state]);
+    pprof_host(x, x->p->threads[c->thread].pid);
     pprof_put(x, PPROF_SAMPLE);
 }
 
@@ -199,7 +214,7 @@ static void pprof_write(struct pprof *x)
     pprof_mappings(x);
     pprof_locations(x);
     pprof_functions(x);
-    struct jsp_calltree_count *counts = jsp_calltree_counts_of_states(&x->stacks, x->p, &n);
+    struct jsp_calltree_count *counts = jsp_export_counts(&x->stacks, x->p, &n);
     for (uint32_t i = 0; i < n; i++)
         pprof_sample(x, &counts[i]);
     pprof_strings(x); /* last, when all of them are known */
@@ -217,7 +232,7 @@ int jsp_export_pprof(struct jsp_export *e)
     x->e = e;
     x->p = e->profile;
     x->frames = malloc(JSP_PROFILE_DEPTH * sizeof *x->frames);
-    int err = jsp_calltree_of(&x->stacks, e->profile, e->select, JSP_CALLTREE_LINES);
+    int err = jsp_export_tree(&x->stacks, e);
     if (err == 0)
         err = jsp_modules_build(&x->modules, e->profile);
     if (err == 0)

@@ -81,6 +81,14 @@ void jsp_moments_free(struct jsp_moments *m);
 
 /* -- tables.c */
 
+/* Make the tree of the chosen stacks with all fields of frames: 0, -ENODATA or -ENOMEM. Where the
+ * export may be empty, it has no node without stacks. */
+int jsp_export_tree(struct jsp_calltree *t, const struct jsp_export *e);
+
+/* As jsp_calltree_counts_of_states, of such a tree. */
+struct jsp_calltree_count *jsp_export_counts(const struct jsp_calltree *t,
+                                             const struct jsp_profile *p, uint32_t *n);
+
 struct jsp_tables {
     struct jsp_calltree stacks;
     struct jsp_modules modules;

@@ -1,0 +1,51 @@
+/* serve/fleet.h - records all processes of this user that listen, for the same time, and reads
+ * their captures as one profile.
+ *
+ * A process that dies or hangs meanwhile gives what it had written; one that another command
+ * records is left alone and counted. One thread.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SERVE_FLEET_H
+#define JSP_SERVE_FLEET_H
+
+#include "client.h"
+#include "export/export.h"
+#include "read/reader.h"
+
+struct fleet_ask {
+    uint32_t ms, hz;
+    const char *clock; /* "cpu" or "wall" */
+    pid_t pid;         /* 0: all */
+    const char *host;  /* programs of this name; NULL: all */
+    int client;        /* a socket: when its other side closes it, nobody wants the answer; -1 */
+};
+
+struct fleet_host {
+    struct serve_talk talk;
+    struct jsp_export_host is; /* its texts are those below */
+    char host[64], vm[64];
+    int fd;                    /* owned: the capture */
+    bool has_begun;
+};
+
+struct fleet {
+    struct fleet_host *at;     /* owned; those that were recorded come first, n of them */
+    uint32_t n, asked, busy;   /* busy: another command records them */
+    jsprof_reader *reader;     /* owned */
+    struct jsp_export_host *hosts; /* owned: of all captures that could be read */
+    uint32_t n_hosts;
+};
+
+/* Record. Return 0, -ENOENT: no process listens, -EBUSY: others record them all, -ECANCELED: nobody
+ * wants it any more, or -ENOMEM. In any case call fleet_free. */
+int fleet_record(struct fleet *f, const struct fleet_ask *ask);
+
+/* Read the captures as one profile, with all stacks. Return 0 or a negative errno. */
+int fleet_read(struct fleet *f);
+void fleet_free(struct fleet *f);
+
+/* Write the profile into memory in this format. Return 0 or a negative errno. */
+int fleet_write(struct fleet *f, jsp_export_write *format, struct jsp_bytes *out);
+
+#endif

@@ -1,0 +1,215 @@
+/* serve/queue.c - see queue.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "queue.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define QUEUE_ENDING ".push"
+#define QUEUE_PART ".part"
+
+static int queue_make(const char *path)
+{
+    char part[PATH_MAX];
+    size_t n = strlen(path);
+    if (n >= sizeof part)
+        return -ENAMETOOLONG;
+    for (size_t i = 1; i <= n; i++) {
+        if (path[i] != '/' && path[i])
+            continue;
+        memcpy(part, path, i);
+        part[i] = 0;
+        if (mkdir(part, 0700) < 0 && errno != EEXIST)
+            return -errno;
+    }
+    return 0;
+}
+
+static bool queue_ends(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n > m && n < QUEUE_NAME && strcmp(name + n - m, ending) == 0;
+}
+
+/* What the folder has. */
+struct queue_sum {
+    char oldest[QUEUE_NAME]; /* "": nothing */
+    uint64_t bytes;
+    uint32_t n;
+};
+
+static int queue_look(const struct queue *q, struct queue_sum *out, const char *ending)
+{
+    const struct dirent *entry;
+    struct stat is;
+    int fd = openat(q->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    *out = (struct queue_sum){ .n = 0 };
+    if (!dir)
+        return -errno;
+    while ((entry = readdir(dir)) != NULL) {
+        if (!queue_ends(entry->d_name, ending) ||
+            fstatat(q->folder, entry->d_name, &is, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        out->n++;
+        out->bytes += (uint64_t)is.st_size;
+        if (!*out->oldest || strcmp(entry->d_name, out->oldest) < 0)
+            snprintf(out->oldest, sizeof out->oldest, "%s", entry->d_name);
+    }
+    closedir(dir);
+    return 0;
+}
+
+int queue_open(struct queue *q, const char *path, uint64_t most)
+{
+    struct queue_sum sum;
+    int err = queue_make(path);
+    *q = (struct queue){ .folder = -1, .most = most };
+    if (err)
+        return err;
+    q->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (q->folder < 0)
+        return -errno;
+    while (queue_look(q, &sum, QUEUE_PART) == 0 && sum.n)
+        if (unlinkat(q->folder, sum.oldest, 0) < 0)
+            break;
+    return 0;
+}
+
+void queue_close(struct queue *q)
+{
+    if (q->folder >= 0)
+        close(q->folder);
+    q->folder = -1;
+}
+
+/* -- Putting ---------------------------------------------------------------------- */
+
+static int queue_write(int fd, const void *bytes, size_t n)
+{
+    const char *at = bytes;
+    while (n) {
+        ssize_t done = write(fd, at, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? -errno : -EIO;
+        at += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+int queue_put(struct queue *q, const struct queue_item *item, uint64_t *dropped)
+{
+    static unsigned number;
+    char head[QUEUE_WORD + QUEUE_NAME + 4], name[QUEUE_NAME], part[QUEUE_NAME];
+    struct timespec now;
+    struct queue_sum sum;
+    int n = snprintf(head, sizeof head, "%s\n%s\n", item->path, item->type);
+    if (n >= (int)sizeof head)
+        return -E2BIG;
+    uint64_t size = (uint64_t)n + item->n;
+    while (queue_look(q, &sum, QUEUE_ENDING) == 0 && sum.n && sum.bytes + size > q->most) {
+        if (unlinkat(q->folder, sum.oldest, 0) < 0 && errno != ENOENT)
+            return -errno;
+        ++*dropped;
+    }
+    if (size > q->most) {
+        ++*dropped;
+        return 0;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    int len = snprintf(name, sizeof name, "%012" PRId64 "%09ld-%06u", (int64_t)now.tv_sec,
+                       now.tv_nsec, number++ % 1000000);
+    snprintf(part, sizeof part, "%.40s" QUEUE_PART, name);
+    snprintf(name + len, sizeof name - (size_t)len, QUEUE_ENDING);
+    int fd = openat(q->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    int err = queue_write(fd, head, (size_t)n);
+    if (!err)
+        err = queue_write(fd, item->body, item->n);
+    if (close(fd) < 0 && !err)
+        err = -errno;
+    if (!err && renameat(q->folder, part, q->folder, name) < 0)
+        err = -errno;
+    if (err)
+        unlinkat(q->folder, part, 0);
+    return err;
+}
+
+/* -- Taking ----------------------------------------------------------------------- */
+
+static int queue_read(const struct queue *q, const char *name, struct jsp_bytes *out)
+{
+    char block[1 << 14];
+    ssize_t n;
+    int fd = openat(q->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+    if (fd < 0)
+        return -errno;
+    while (!err && (n = read(fd, block, sizeof block)) != 0)
+        err = n > 0 ? jsp_bytes_write(out, block, (size_t)n) : errno == EINTR ? 0 : -errno;
+    close(fd);
+    return err;
+}
+
+/* Take a line of the head. Return false if it does not fit. */
+static bool queue_line(struct queue_taken *t, char *out, size_t size)
+{
+    const char *at = t->file.at + t->body;
+    const char *end = memchr(at, '\n', t->file.n - t->body);
+    size_t n = end ? (size_t)(end - at) : size;
+    if (n >= size)
+        return false;
+    memcpy(out, at, n);
+    out[n] = 0;
+    t->body += n + 1;
+    return strlen(out) == n && n;
+}
+
+int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
+{
+    struct queue_sum sum;
+    int err;
+    memset(out, 0, sizeof *out);
+    while ((err = queue_look(q, &sum, QUEUE_ENDING)) == 0 && sum.n) {
+        out->file.n = out->body = 0;
+        err = queue_read(q, sum.oldest, &out->file);
+        if (err == -ENOENT)
+            continue; /* it made place for another one */
+        if (err)
+            return err;
+        if (out->file.n && queue_line(out, out->path, sizeof out->path) && *out->path == '/' &&
+            queue_line(out, out->type, sizeof out->type)) {
+            snprintf(out->name, sizeof out->name, "%s", sum.oldest);
+            return 1;
+        }
+        queue_remove(q, sum.oldest);
+        ++*dropped;
+    }
+    return err;
+}
+
+void queue_remove(struct queue *q, const char *name)
+{
+    unlinkat(q->folder, name, 0);
+}
+
+uint32_t queue_waiting(struct queue *q)
+{
+    struct queue_sum sum;
+    return queue_look(q, &sum, QUEUE_ENDING) == 0 ? sum.n : 0;
+}

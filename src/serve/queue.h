@@ -1,0 +1,50 @@
+/* serve/queue.h - requests that wait in a folder until an engine takes them.
+ *
+ * Each is a file, which is there whole or not at all: a process that is killed loses none. When the
+ * folder is full, the oldest ones make place. Two processes may use a folder at once: one puts, one
+ * takes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SERVE_QUEUE_H
+#define JSP_SERVE_QUEUE_H
+
+#include "export/sink.h"
+
+enum { QUEUE_NAME = 64, QUEUE_WORD = 1024 };
+
+struct queue {
+    int folder;    /* owned */
+    uint64_t most; /* bytes */
+};
+
+/* Open the folder, and make it and its parents (0700) if they are not there. What an interrupted
+ * put has left is removed. Return 0 or a negative errno. */
+int queue_open(struct queue *q, const char *path, uint64_t most);
+void queue_close(struct queue *q);
+
+/* Add a request; *dropped is increased by how many older ones made place, or by one if it alone is
+ * too large. Return 0 or a negative errno. */
+struct queue_item {
+    const char *path, *type; /* of the POST; without line ends */
+    const void *body;
+    size_t n;
+};
+int queue_put(struct queue *q, const struct queue_item *item, uint64_t *dropped);
+
+/* The oldest request. */
+struct queue_taken {
+    char name[QUEUE_NAME], path[QUEUE_WORD], type[QUEUE_NAME];
+    struct jsp_bytes file; /* owned */
+    size_t body;           /* where it begins in the file */
+};
+
+/* Read it; it stays. Return 1, 0: there is none, or a negative errno. One that is no request is
+ * removed, and increases *dropped. Free `file` in any case. */
+int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped);
+void queue_remove(struct queue *q, const char *name);
+
+/* Count what waits. */
+uint32_t queue_waiting(struct queue *q);
+
+#endif

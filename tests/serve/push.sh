@@ -1,0 +1,32 @@
+#!/bin/sh
+# serve/push.sh - jsprof push: what engines get, in which form, and what happens when they fail,
+# ask to wait, refuse, or are away.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+cat >spin.lark <<'END_OF_PROGRAM'
+fn spin(n) {
+    let i = 0;
+    while i < n { i = i + 1; }
+    return i;
+}
+while 1 < 2 { spin(1000000); }
+END_OF_PROGRAM
+start "$B/bin/lark" --profile-control spin.lark
+python3 -B "$SRCDIR/tests/serve/push.py" "$jsprof" $pid || exit 1
+python3 -B "$SRCDIR/tests/export/otlp.py" check sent.otlp >out || wrong 'sends no OTLP'
+has 'spin (spin.lark:1)'
+for words in 'http://a' '--to moon http://a' '--to otlp https://a' '--to otlp http://a:b' \
+    '--to otlp --label a=b http://a' '--to parca --label a http://a' '--to parca' \
+    '--to parca --seconds 0 http://a' '--to parca --token-file a --basic-file b http://a'; do
+    # shellcheck disable=SC2086
+    run push $words
+    is_rc 2
+done
+run push --to parca --token-file missing http://a
+is_rc 1
+says missing
+run push --to parca --queue /proc/nowhere http://a
+is_rc 1
+says /proc/nowhere
+exit $bad
