@@ -51,6 +51,7 @@ static const char push_help[] =
     "  --seconds N        of a window (default 10)\n"
     "  --hz N             samples a second and thread (default 100)\n"
     "  --clock cpu|wall   the clock (default cpu)\n"
+    "  --pid N            this process alone\n"
     "  --label KEY=VALUE  of each profile, for Pyroscope and Parca; may be repeated\n"
     "  --queue FOLDER     default ~/.local/state/jsprof/push\n"
     "  --queue-mib N      its bound (default 64), where the oldest ones are dropped\n"
@@ -445,7 +446,7 @@ static int push_run(struct cli_arguments *a)
 {
     static struct push p;
     const char *kind = NULL, *seconds = "10", *queue = NULL, *token = NULL, *basic = NULL;
-    uint32_t mib = 64;
+    uint32_t mib = 64, pid = 0;
     p = (struct push){ .command = a->command, .queue.folder = -1,
                        .ask = { .hz = 100, .clock = "cpu", .client = -1 } };
     const struct cli_option options[] = {
@@ -454,7 +455,7 @@ static int push_run(struct cli_arguments *a)
         { "label", NULL, p.labels, &p.n_labels }, { "queue", NULL, &queue, NULL },
         { "queue-mib", NULL, NULL, &mib },     { "token-file", NULL, &token, NULL },
         { "basic-file", NULL, &basic, NULL },  { "tenant", NULL, &p.tenant, NULL },
-        { "windows", NULL, NULL, &p.windows }, { 0 },
+        { "windows", NULL, NULL, &p.windows }, { "pid", NULL, NULL, &pid }, { 0 },
     };
     if (cli_options(a, options))
         return CLI_USAGE;
@@ -462,6 +463,7 @@ static int push_run(struct cli_arguments *a)
         return cli_usage(a->command, a->n_files ? "one address at a time" : "no address named");
     if (token && basic)
         return cli_usage(a->command, "--token-file and --basic-file exclude each other");
+    p.ask.pid = pid <= INT32_MAX ? (pid_t)pid : -1;
     if (push_check(&p, kind, seconds, a->files[0]))
         return CLI_USAGE;
     int status = push_headers(&p, token, basic);

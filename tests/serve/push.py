@@ -43,7 +43,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def push(*words, seconds="1", queue="queue"):
-    return subprocess.Popen([jsprof, "push", "--seconds", seconds, "--queue", queue, *words],
+    return subprocess.Popen([jsprof, "push", "--seconds", seconds, "--queue", queue, "--pid", pid, *words],
                             stderr=subprocess.PIPE, text=True)
 
 

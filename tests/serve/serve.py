@@ -38,7 +38,7 @@ def ask(path, token=token, method="GET", host=None, seconds=60):
 
 def states():
     rows = json.loads(ask("/debug/jsprof/ps")[1])["rows"]
-    return {row["process"]: row["state"] for row in rows}
+    return {row["process"]: row["state"] for row in rows if row["process"] in pids}
 
 
 def until_ready():
@@ -99,13 +99,13 @@ check(ask("/debug/pprof/profile?seconds=1&host=another")[0] == 503, "has a host 
 # A client that goes away ends the recording.
 until_ready()
 c = socket.create_connection(("127.0.0.1", port))
-c.sendall(b"GET /debug/pprof/profile?seconds=200&token=" + token.encode() +
+c.sendall(b"GET /debug/pprof/profile?seconds=200&pid=%d&token=" % pids[0] + token.encode() +
           b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 end = time.monotonic() + 30
 while "recording" not in states().values():
     check(time.monotonic() < end, "does not record")
 # Meanwhile another one gets a clear no.
-status, body, answer = ask("/debug/pprof/profile?seconds=1")
+status, body, answer = ask("/debug/pprof/profile?seconds=1&pid=%d" % pids[0])
 check(status == 503 and b"another command records" in body, "%d %s" % (status, body))
 c.close()
 until_ready()
