@@ -1,4 +1,5 @@
-/* serve/record.c - `jsprof record PID`: a recording of a process that runs already.
+/* serve/record.c - `jsprof record`: a recording of a process that runs already, or of a program
+ * that it starts.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,16 +13,19 @@
 
 #include "cli/command.h"
 #include "cli/open.h"
+#include "launch.h"
 #include "remote.h"
 
 enum { RECORD_SECONDS = 10, RECORD_MOST_MS = 1u << 31 };
 
 static const char record_help[] =
     "usage: jsprof record [OPTION]... PROCESS\n"
+    "       jsprof record [OPTION]... -- PROGRAM [ARGUMENT]...\n"
     "\n"
-    "Records a process that runs, and listens (see jsprof ps), into a capture. The\n"
-    "command opens the file and passes it to the process, so containers and sandboxes\n"
-    "need not see the same folders. Interrupt the command to end the recording.\n"
+    "Records a process that listens (see jsprof ps), until it is interrupted or the\n"
+    "time is over; or a program from its start to its end: a GJS program, a Lua or\n"
+    "LuaJIT interpreter, or a host that obeys the variable JSPROF. The exit status is\n"
+    "then the program's.\n"
     "\n"
     "  --seconds N      how long, as in 10 or 0.5; 0: until interrupted (default 10)\n"
     "  -o FILE          the capture; - is standard output (default jsprof-PID.cap)\n"
@@ -30,6 +34,7 @@ static const char record_help[] =
     "  --source WHICH   looker (default), or timer: what sends the signals\n"
     "  --compact        a smaller file, which Sysprof does not read\n"
     "  --session N      if the process has several: which one (default: the newest)\n"
+    "  --children       of a program: also what it forks, into OUTPUT.PID each\n"
     "  --report         then print the report\n"
     "  --quiet          print no summary on standard error\n";
 
@@ -38,7 +43,7 @@ struct record {
     const char *output, *seconds, *source;
     char *path;      /* owned: of the output; NULL: standard output */
     char *aside;     /* owned: its name before the process has agreed; NULL: none */
-    bool has_report, is_quiet;
+    bool has_report, is_quiet, has_children;
     struct remote remote;
 };
 
@@ -143,6 +148,53 @@ static int record_process(struct record *r)
     return status;
 }
 
+/* -- A program ------------------------------------------------------------------- */
+
+/* Say what was recorded. Return CLI_FAILED if that is nothing: the file is as it was before. */
+static int record_summary(const struct record *r, const char *program, int status,
+                          const struct stat *before)
+{
+    struct cli_capture c;
+    struct stat is;
+    char samples[CLI_NUMBER];
+    if (stat(r->output, &is) < 0 || is.st_size == 0 ||
+        (is.st_ino == before->st_ino && is.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+         is.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+        return status ? CLI_FAILED
+                      : cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no "
+                                 "Lua that has the module, and no host that obeys JSPROF", program);
+    if (cli_load(&c, r->output))
+        return CLI_FAILED;
+    if (!r->is_quiet)
+        fprintf(stderr, "%s: %s samples of %s\n", r->output,
+                cli_count(samples, c.profile->samples), program);
+    cli_close(&c);
+    return CLI_OK;
+}
+
+static int record_program(struct record *r, char **words)
+{
+    char *path = NULL;
+    const char *slash = strrchr(words[0], '/');
+    if (!r->output && asprintf(&path, "jsprof-%s.cap", slash ? slash + 1 : words[0]) < 0)
+        return cli_fail(r->ask.command, "%s", strerror(ENOMEM));
+    r->output = r->output ? r->output : path;
+    struct stat before = { .st_ino = 0 };
+    stat(r->output, &before);
+    int status = launch_run(&(struct launch){ .command = r->ask.command, .ask = &r->ask,
+                                              .output = r->output, .words = words,
+                                              .has_children = r->has_children });
+    int failed = record_summary(r, words[0], status, &before);
+    if (!failed && r->has_report) {
+        r->path = path ? path : strdup(r->output);
+        path = NULL;
+        failed = r->path ? record_report(r) : CLI_FAILED;
+        free(r->path);
+    }
+    free(path);
+    return status ? status : failed;
+}
+
 static int record_check(struct record *r)
 {
     static const char *const clocks[] = { "cpu", "wall", NULL };
@@ -156,9 +208,24 @@ static int record_check(struct record *r)
     if (source < 0 || cli_choice(command, "clock", r->ask.clock, clocks) < 0)
         return CLI_USAGE;
     r->ask.looker = source == 1;
-    if (r->has_report && strcmp(r->output, "-") == 0)
+    if (r->has_report && r->output && strcmp(r->output, "-") == 0)
         return cli_usage(command, "--report needs a file, not standard output");
     return CLI_OK;
+}
+
+/* Record the program whose words begin at `from`. */
+static int record_words(struct record *r, const struct cli_arguments *a, int from)
+{
+    if (from == a->n_words)
+        return cli_usage(a->command, "no program after --");
+    if (a->n_files != a->n_words - from)
+        return cli_usage(a->command, "a process and a program");
+    if (r->seconds || r->ask.session)
+        return cli_usage(a->command, "--seconds and --session are for a process");
+    r->seconds = "0";
+    if (r->output && strcmp(r->output, "-") == 0)
+        return cli_usage(a->command, "a program's capture needs a file");
+    return record_check(r) ? CLI_USAGE : record_program(r, a->words + from);
 }
 
 static int record_run(struct cli_arguments *a)
@@ -166,17 +233,26 @@ static int record_run(struct cli_arguments *a)
     static struct record r;
     char name[64];
     r = (struct record){ .ask = { .command = a->command, .hz = 1000, .clock = "cpu", .fd = -1 },
-                         .seconds = "10", .source = "looker" };
+                         .source = "looker" };
     const struct cli_option options[] = {
         { "seconds", NULL, &r.seconds, NULL },   { "o", NULL, &r.output, NULL },
         { "output", NULL, &r.output, NULL },     { "hz", NULL, NULL, &r.ask.hz },
         { "clock", NULL, &r.ask.clock, NULL },   { "source", NULL, &r.source, NULL },
         { "compact", &r.ask.compact, NULL, NULL }, { "session", NULL, NULL, &r.ask.session },
+        { "children", &r.has_children, NULL, NULL },
         { "report", &r.has_report, NULL, NULL }, { "quiet", &r.is_quiet, NULL, NULL },
         { 0 },
     };
     if (cli_options(a, options))
         return CLI_USAGE;
+    int dashes = 0;
+    while (dashes < a->n_words && strcmp(a->words[dashes], "--") != 0)
+        dashes++;
+    if (dashes < a->n_words)
+        return record_words(&r, a, dashes + 1);
+    r.seconds = r.seconds ? r.seconds : "10";
+    if (r.has_children)
+        return cli_usage(a->command, "--children is for a program");
     if (a->n_files != 1)
         return cli_usage(a->command, a->n_files ? "one process at a time" : "no process named");
     if (!remote_pid(a->files[0], &r.ask.pid))

@@ -1,0 +1,200 @@
+/* serve/launch.c - see launch.h for the contract.
+ *
+ * A GJS program is started by jsprof-gjs, which loads a library into it. A Lua interpreter requires
+ * our module before its script, by LUA_INIT. Any other program finds JSPROF in its environment,
+ * which a host that calls jsprof_start_from_env obeys.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/open.h"
+
+enum { LAUNCH_NOT_RUN = 126, LAUNCH_NOT_FOUND = 127, LAUNCH_SIGNAL = 128, LAUNCH_TEXT = 8192 };
+
+/* -- What it is ------------------------------------------------------------------- */
+
+/* Find a program as execvp does. */
+static bool launch_find(const char *program, char path[PATH_MAX])
+{
+    const char *at = getenv("PATH");
+    if (strchr(program, '/'))
+        return realpath(program, path);
+    for (at = at ? at : "/usr/local/bin:/usr/bin:/bin"; *at; at += *at == ':') {
+        char candidate[PATH_MAX];
+        size_t n = strcspn(at, ":");
+        int len = snprintf(candidate, sizeof candidate, "%.*s/%s", (int)n, n ? at : ".", program);
+        at += n;
+        if (len < PATH_MAX && access(candidate, X_OK) == 0)
+            return realpath(candidate, path);
+    }
+    return false;
+}
+
+static const char *launch_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Is it "lua5.4", "lua54", "luajit-2.1.0"? Store "5.4" or "jit". */
+static bool launch_is_lua(const char *name, char version[8])
+{
+    if (strncmp(name, "luajit", 6) == 0)
+        return strcpy(version, "jit");
+    if (strncmp(name, "lua", 3) != 0 || name[3] < '5' || name[3] > '9')
+        return false;
+    const char *minor = name[4] == '.' ? name + 5 : name + 4;
+    if (*minor < '0' || *minor > '9' || minor[1])
+        return false;
+    snprintf(version, 8, "%c.%c", name[3], *minor);
+    return true;
+}
+
+/* Read the interpreter of a script: the last word of "#!/usr/bin/env -S gjs", or the first. */
+static bool launch_interpreter(const char *path, char out[PATH_MAX])
+{
+    char line[256] = "", *next = line + 2, *word;
+    FILE *f = fopen(path, "re");
+    bool is_script = f && fgets(line, sizeof line, f) && line[0] == '#' && line[1] == '!';
+    if (f)
+        fclose(f);
+    while (is_script && (word = strsep(&next, " \t\r\n")) != NULL)
+        if (*word && *word != '-' && strcmp(launch_base(word), "env") != 0)
+            return launch_find(word, out);
+    return false;
+}
+
+enum launch_kind launch_kind(const char *program, char version[8])
+{
+    char path[PATH_MAX], interpreter[PATH_MAX];
+    *version = 0;
+    if (!launch_find(program, path))
+        return LAUNCH_HOST;
+    const char *name = launch_base(launch_interpreter(path, interpreter) ? interpreter : path);
+    if (strcmp(name, "gjs") == 0 || strcmp(name, "gjs-console") == 0)
+        return LAUNCH_GJS;
+    return launch_is_lua(name, version) ? LAUNCH_LUA : LAUNCH_HOST;
+}
+
+/* -- Its environment ------------------------------------------------------------------ */
+
+/* Write the path of a file of ours, from the folder above that of this program. */
+static bool launch_ours(char out[PATH_MAX], const char *below)
+{
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    for (int i = 0; n > 0 && i < 2; i++)
+        while (n > 0 && self[--n] != '/')
+            continue;
+    return n > 0 && snprintf(out, PATH_MAX, "%.*s/%s", (int)n, self, below) < PATH_MAX &&
+           access(out, F_OK) == 0;
+}
+
+/* Let the interpreter require our module first, if it is there, and then what the user wants. */
+static void launch_lua(const char *version)
+{
+    char module[PATH_MAX], below[64], text[LAUNCH_TEXT], name[32], *dot;
+    const char *init = getenv("LUA_INIT");
+    snprintf(below, sizeof below, "lib/lua/%s/jsprof.so", version);
+    snprintf(name, sizeof name, "LUA_CPATH_%s", version);
+    if ((dot = strchr(name, '.')) != NULL)
+        *dot = '_';
+    const char *variable = getenv(name) ? name : "LUA_CPATH", *before = getenv(variable);
+    if (launch_ours(module, below)) {
+        *strrchr(module, '/') = 0;
+        snprintf(text, sizeof text, "%s/?.so;%s", module, before ? before : ";");
+        setenv(variable, text, 1);
+    }
+    bool is_file = init && *init == '@';
+    snprintf(text, sizeof text, "pcall(require,'jsprof') %s%s%s", is_file ? "dofile[==[" : "",
+             init ? init + is_file : "", is_file ? "]==]" : "");
+    setenv("LUA_INIT", text, 1);
+    snprintf(name, sizeof name, "LUA_INIT_%s", version);
+    if ((dot = strchr(name, '.')) != NULL)
+        *dot = '_';
+    if (getenv(name))
+        setenv(name, text, 1);
+}
+
+static void launch_host(const struct launch *l)
+{
+    char hz[16];
+    snprintf(hz, sizeof hz, "%u", (unsigned)l->ask->hz);
+    setenv("JSPROF", l->output, 1);
+    setenv("JSPROF_HZ", hz, 1);
+    setenv("JSPROF_CLOCK", l->ask->clock, 1);
+    setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
+    setenv("JSPROF_COMPACT", l->ask->compact ? "1" : "0", 1);
+    setenv("JSPROF_CHILDREN", l->has_children ? "1" : "0", 1);
+}
+
+/* Execute jsprof-gjs, which is beside us or in PATH, with the program after its options. */
+static void launch_gjs(const struct launch *l)
+{
+    char output[PATH_MAX + 32], hz[32], clock[32], ours[PATH_MAX], form[32];
+    size_t n = 0;
+    while (l->words[n])
+        n++;
+    char **words = calloc(n + 7, sizeof *words);
+    if (!words)
+        return;
+    snprintf(output, sizeof output, "--profile-output=%s", l->output);
+    snprintf(hz, sizeof hz, "--profile-hz=%u", (unsigned)l->ask->hz);
+    snprintf(clock, sizeof clock, "--profile-clock=%s", l->ask->clock);
+    snprintf(form, sizeof form, "--profile-form=%s", l->ask->compact ? "compact" : "plain");
+    bool has_ours = launch_ours(ours, "bin/jsprof-gjs");
+    char *head[] = { has_ours ? ours : "jsprof-gjs", output, hz, clock, form, "--" };
+    memcpy(words, head, sizeof head);
+    memcpy(words + sizeof head / sizeof *head, l->words, n * sizeof *words);
+    execvp(words[0], words);
+    free(words);
+}
+
+static void launch_child(const struct launch *l)
+{
+    char version[8];
+    enum launch_kind kind = launch_kind(l->words[0], version);
+    if (kind == LAUNCH_LUA)
+        launch_lua(version);
+    if (kind == LAUNCH_GJS) {
+        launch_gjs(l);
+        cli_fail(l->command, "jsprof-gjs: %s", strerror(errno));
+        _exit(LAUNCH_NOT_RUN);
+    }
+    launch_host(l);
+    execvp(l->words[0], l->words);
+    int err = errno;
+    cli_fail(l->command, "%s: %s", l->words[0], strerror(err));
+    _exit(err == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_RUN);
+}
+
+int launch_run(const struct launch *l)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child < 0) {
+        cli_fail(l->command, "%s", strerror(errno));
+        return LAUNCH_NOT_RUN;
+    }
+    if (child == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        launch_child(l);
+    }
+    /* Ctrl-C is for the program; we report what it has recorded. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFSIGNALED(status) ? LAUNCH_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
