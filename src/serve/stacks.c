@@ -1,6 +1,6 @@
 /* serve/stacks.c - `jsprof dump PID`: where each thread of a process is now.
  *
- * The process records until each attached thread has one sample, half a second at most. Threads
+ * The process records until each attached thread has one sample, two seconds at most. Threads
  * that run get a signal; one that sleeps is read from outside, unless its stack is of a form that
  * only the thread itself can read. So the answer has the names, lines and order of any capture.
  *
@@ -19,7 +19,7 @@
 #include "cli/threads.h"
 #include "remote.h"
 
-enum { STACKS_MS = 500, STACKS_HZ = 1000 };
+enum { STACKS_MS = 2000, STACKS_HZ = 1000 };
 
 struct stacks {
     struct cli_capture capture;
@@ -89,7 +89,8 @@ static void stacks_head(const struct stacks *d, int32_t tid, const char *name,
     }
     cli_colour(style, CLI_PLAIN);
     if (!state) {
-        printf(": no sample: it blocks the signal, or sleeps where only it can read its stack\n");
+        printf(": no sample: it got no processor, blocks the signal, or sleeps where only it can "
+               "read its stack\n");
         return;
     }
     printf(": %s", stacks_state(state));

@@ -7,6 +7,7 @@ $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o kinds "$SRCDIR/tests/export/kind
 for name in every hostile; do
     ./kinds $name >$name.cap
 done
+! command -v go >/dev/null || { GOCACHE=$(go env GOCACHE) && export GOCACHE; } # which lies in HOME
 export HOME="$tmp" PPROF_TMPDIR="$tmp" PROFILER_CLI_SESSION_DIR="$tmp/session"
 
 convert() # FORMAT NAME OUTPUT: of the capture NAME.cap, without a complaint

@@ -43,8 +43,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def push(*words, seconds="1", queue="queue"):
-    return subprocess.Popen([jsprof, "push", "--seconds", seconds, "--queue", queue, "--pid", pid, *words],
-                            stderr=subprocess.PIPE, text=True)
+    command = [jsprof, "push", "--seconds", seconds, "--queue", queue, "--pid", pid, *words]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
 def end(process, status, *texts):

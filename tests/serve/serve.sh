@@ -27,8 +27,8 @@ pids="$pids $!"
 until grep -q http served; do sleep 0.05; done
 url=$(sed -n 's/^jsprof serves //p' served)
 if command -v go >/dev/null; then
-    HOME=$tmp PPROF_TMPDIR=$tmp go tool pprof -raw "${url}profile?seconds=1" >out 2>err ||
-        wrong 'go tool pprof fails'
+    GOCACHE=$(go env GOCACHE) HOME=$tmp PPROF_TMPDIR=$tmp \
+        go tool pprof -raw "${url}profile?seconds=1" >out 2>err || wrong 'go tool pprof fails'
     ran="go tool pprof ${url}profile"
     has 'spin (spin.lark:1)'
     has 'turn (turn.lark:1)'

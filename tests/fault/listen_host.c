@@ -1,0 +1,95 @@
+/* fault/listen_host.c - a host with many threads that listens: for tests/serve/many.sh.
+ *
+ *     listen_host cost FILE              print the private memory, in KiB, of a session with FILE
+ *     listen_host cost -                 of one that listens
+ *     listen_host sleep|run|mixed N      N threads that wait, or that compute, or half of each
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <jsprof.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static jsprof *session;
+static pthread_barrier_t attached;
+
+static long host_private_kib(void)
+{
+    char line[128];
+    long n, sum = 0;
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "Private_Dirty: %ld", &n) == 1)
+            sum += n;
+    if (f)
+        fclose(f);
+    return sum;
+}
+
+static int host_open(const char *path)
+{
+    jsprof_thread *me;
+    jsprof_options o = { .size = sizeof o, .path = path,
+                         .flags = path ? 0 : (unsigned)JSPROF_CONTROL, .vm = "many threads" };
+    int err = jsprof_open(&session, &o);
+    if (!err)
+        err = jsprof_thread_attach(session, "main", &me);
+    if (!err && !path)
+        err = jsprof_start(session);
+    return err;
+}
+
+static int host_cost(const char *path)
+{
+    host_private_kib(); /* stdio's own memory */
+    long before = host_private_kib();
+    if (host_open(strcmp(path, "-") ? path : NULL))
+        return 1;
+    usleep(100000); /* the thread sleeps by now */
+    printf("%ld\n", host_private_kib() - before);
+    jsprof_close(session);
+    return 0;
+}
+
+static void *host_thread(void *runs)
+{
+    jsprof_thread *me = NULL;
+    volatile unsigned n = 0;
+    if (jsprof_thread_attach(session, runs ? "runs" : "sleeps", &me))
+        abort();
+    jsprof_push(me, runs ? "runs" : "sleeps", "host.c", 1);
+    pthread_barrier_wait(&attached);
+    for (;;) {
+        if (runs)
+            n++;
+        else
+            pause();
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    if (strcmp(argv[1], "cost") == 0)
+        return host_cost(argv[2]);
+    unsigned n = (unsigned)atoi(argv[2]);
+    if (host_open(NULL) || pthread_barrier_init(&attached, NULL, n + 1))
+        return 1;
+    for (unsigned i = 0; i < n; i++) {
+        pthread_t t;
+        bool runs = strcmp(argv[1], "run") == 0 || (strcmp(argv[1], "mixed") == 0 && i % 2);
+        if (pthread_create(&t, NULL, host_thread, runs ? argv : NULL))
+            return 1;
+    }
+    pthread_barrier_wait(&attached);
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
