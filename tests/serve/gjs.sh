@@ -37,4 +37,18 @@ has 'spin (loop.js:1'
 run dump $pid
 is_rc 0
 has 'loop.js'
+stop $pid
+
+# The distribution's own gjs, with our library loaded into it.
+if [ -x "$B/bin/jsprof-gjs" ] && command -v gjs >/dev/null; then
+    JSPROF_CONTROL=1
+    export JSPROF_CONTROL
+    start "$B/bin/jsprof-gjs" gjs loop.js
+    unset JSPROF_CONTROL
+    run record --seconds 1 -o own.cap $pid
+    is_rc 0
+    is_whole own.cap
+    run report own.cap
+    has 'spin (loop.js:1'
+fi
 exit $bad

@@ -207,7 +207,9 @@ int main(int argc, char **argv)
     const char *output = getenv("JSPROF_GJS_OUTPUT");
     if (!*program)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
-    if (!output && !launch_joins())
+    const char *control = getenv("JSPROF_CONTROL");
+    bool listens = control && strcmp(control, "1") == 0;
+    if (!output && !listens && !launch_joins())
         launch_fail(2, "--profile-output=FILE is needed", NULL);
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
