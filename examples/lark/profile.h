@@ -33,11 +33,16 @@ static inline void lark_profile_leave(const struct lark_profile_frame *frame)
 }
 
 /* Native code makes no entry, because the profiler knows its addresses. Its calls are
- * counted all the same. */
+ * counted all the same. The link is complete also while nothing is counted: counting may begin
+ * before the call ends, and the library then looks at the calls that are open. */
 static inline void lark_profile_enter_native(struct lark_profile_frame *frame,
                                              const jsprof_function *function)
 {
-    if (lark_profile_thread && lark_profile_thread->counting)
+    if (!lark_profile_thread)
+        return;
+    frame->link.up = lark_profile_thread->top;
+    frame->link.function = function;
+    if (lark_profile_thread->counting)
         jsprof_count_enter(lark_profile_thread, function, &frame->link);
 }
 

@@ -7,19 +7,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "filter.h"
 #include "native.h"
+#include "serve/counts.h"
 
 enum { CALLS_LIMIT = 30 };
 
 static const char calls_help[] =
-    "usage: jsprof calls [OPTION]... FILE [FILE2]\n"
+    "usage: jsprof calls [OPTION]... FILE [FILE2]   or   [--on|--off] PROCESS\n"
     "\n"
     "Shows how often each function was called, how long it took and how many bytes it\n"
     "allocated. The host counted these figures; they are exact, not sampled. With two\n"
-    "captures, shows what changed from the first to the second.\n"
+    "captures, shows what changed. Of a process that listens, shows what it has\n"
+    "counted so far; --on and --off switch its counting.\n"
     "\n"
     "  --sort self|total|calls|each|bytes|name\n"
     "                   (default self); two captures are sorted by the change of it\n"
@@ -88,10 +91,46 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
     return CLI_OK;
 }
 
+/* Show the calls of one capture, or of two. */
+static int calls_files(const char *const *files, int n, struct cli_calls_ask *ask)
+{
+    struct cli_calls first, second;
+    struct cli_calls_keep by_name = ask->keep;
+    if (n == 2)
+        by_name.min = 0; /* it applies to both captures together */
+    int rc = calls_open(&first, files[0], ask, &by_name);
+    if (rc)
+        return rc;
+    rc = n == 2 ? calls_open(&second, files[1], ask, &by_name) : CLI_OK;
+    if (!rc && n == 2) {
+        rc = cli_calls_compare(&first, &second, ask);
+        calls_close(&second);
+    } else if (!rc) {
+        rc = cli_calls_table(&first, ask);
+    }
+    calls_close(&first);
+    return rc;
+}
+
+/* Show what a process has counted so far. */
+static int calls_process(const char *command, pid_t pid, struct cli_calls_ask *ask)
+{
+    char path[REMOTE_PATH];
+    const char *file = path;
+    int fd, rc = serve_counts_take(command, pid, &fd);
+    if (rc)
+        return rc;
+    remote_path(path, fd);
+    rc = calls_files(&file, 1, ask);
+    close(fd);
+    return rc;
+}
+
 static int calls_run(struct cli_arguments *a)
 {
     const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
+    bool is_on = false, is_off = false;
     struct cli_calls_ask ask = { .limit = UINT32_MAX,
                                  .naming = { .maps = maps, .trims = trims } };
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
@@ -105,6 +144,8 @@ static int calls_run(struct cli_arguments *a)
                                           { "source-maps", NULL, &ask.naming.source_maps, NULL },
                                           { "no-source-maps", &ask.naming.has_no_source_maps,
                                             NULL, NULL },
+                                          { "on", &is_on, NULL, NULL },
+                                          { "off", &is_off, NULL, NULL },
                                           CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "calls", "each", "bytes", "name", NULL };
@@ -118,6 +159,12 @@ static int calls_run(struct cli_arguments *a)
     ask.sort = (enum jsp_exact_sort)by;
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
+    pid_t pid;
+    bool is_process = a->n_files == 1 && remote_pid(a->files[0], &pid);
+    if ((is_on || is_off) && (!is_process || is_on == is_off))
+        return cli_usage(a->command, "--on or --off is for a process");
+    if (is_on || is_off)
+        return serve_counts_switch(a->command, pid, is_on);
     if (a->n_files == 2 && ask.has_edges)
         return cli_usage(a->command, "--edges is for one capture");
     if (ask.limit == UINT32_MAX) /* not given */
@@ -125,23 +172,8 @@ static int calls_run(struct cli_arguments *a)
     int rc = cli_calls_keep_open(&ask.keep, only, file, min);
     if (rc)
         return rc;
-    struct cli_calls first, second;
-    struct cli_calls_keep by_name = ask.keep;
-    bool is_two = a->n_files == 2;
-    if (is_two)
-        by_name.min = 0; /* it applies to both captures together */
-    rc = calls_open(&first, a->files[0], &ask, &by_name);
-    if (rc)
-        goto out;
-    rc = is_two ? calls_open(&second, a->files[1], &ask, &by_name) : CLI_OK;
-    if (!rc && is_two) {
-        rc = cli_calls_compare(&first, &second, &ask);
-        calls_close(&second);
-    } else if (!rc) {
-        rc = cli_calls_table(&first, &ask);
-    }
-    calls_close(&first);
-out:
+    rc = is_process ? calls_process(a->command, pid, &ask)
+                    : calls_files(a->files, a->n_files, &ask);
     cli_calls_keep_close(&ask.keep);
     return rc;
 }

@@ -121,6 +121,23 @@ int remote_begin(struct remote *r, const struct remote_ask *ask)
     return status;
 }
 
+int remote_order(const char *command, pid_t pid, const char *line)
+{
+    struct serve_list list;
+    struct remote r = { .talk = { .fd = -1 } };
+    if (serve_find(&list) < 0)
+        return cli_fail(command, "%s", strerror(ENOMEM));
+    const struct serve_process *p = serve_process(&list, pid);
+    int err = p ? serve_begin(&r.talk, p, line, -1) : 0;
+    snprintf(r.who, sizeof r.who, "process %d (%s)", (int)pid, p ? p->host : "");
+    int status = !p    ? remote_missing(command, pid)
+                 : err ? cli_fail(command, "%s: %s", r.who, strerror(-err))
+                       : remote_accepted(&r, command);
+    serve_end(&r.talk);
+    serve_free(&list);
+    return status;
+}
+
 int remote_wait(struct remote *r, const char *command, bool *is_whole)
 {
     bool is_asked = false;

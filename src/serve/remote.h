@@ -32,6 +32,9 @@ bool remote_pid(const char *word, pid_t *pid);
 /* Begin a recording. CLI_OK; or CLI_FAILED, which is reported, and nothing is open. */
 int remote_begin(struct remote *r, const struct remote_ask *ask);
 
+/* Send a request that is answered at once. CLI_OK, or CLI_FAILED, which is reported. */
+int remote_order(const char *command, pid_t pid, const char *line);
+
 /* Wait for the end, until SIGINT or SIGTERM, which end it. CLI_OK, or CLI_FAILED, which is
  * reported; *is_whole is false if the process ended first. */
 int remote_wait(struct remote *r, const char *command, bool *is_whole);

@@ -73,7 +73,8 @@ starves 'html good.cap merged.cap -o made'
 starves 'html calls.cap -o made'
 starves 'merge good.cap merged.cap -o made'
 starves 'dump calls.cap'
-for to in pprof otlp firefox speedscope chrome perfetto folded perf callgrind csv json syscap compact; do
+for to in pprof otlp firefox speedscope chrome perfetto folded perf callgrind csv json syscap \
+    compact; do
     starves "convert --to $to -o made events.cap"
 done
 starves 'convert --to callgrind -o made calls.cap'
