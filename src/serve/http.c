@@ -79,7 +79,7 @@ static int http_first(struct http_request *out, struct http_span line)
         return 405;
     const char *query = memchr(target.at, '?', target.n);
     struct http_span path = { target.at, query ? (size_t)(query - target.at) : target.n };
-    struct http_span rest = { query + 1, query ? target.n - path.n - 1 : 0 };
+    struct http_span rest = { query ? query + 1 : "", query ? target.n - path.n - 1 : 0 };
     if (*target.at != '/')
         return 400;
     if (path.n >= sizeof out->path || (query && !http_copy(out->query, sizeof out->query, rest)))
