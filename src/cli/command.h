@@ -32,6 +32,7 @@ extern const struct cli_command cli_callees;
 extern const struct cli_command cli_diff;
 extern const struct cli_command cli_calls;
 extern const struct cli_command cli_loop;
+extern const struct cli_command cli_stalls;
 extern const struct cli_command cli_causes;
 extern const struct cli_command cli_merge;
 

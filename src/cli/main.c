@@ -27,6 +27,7 @@ static const struct cli_command *const main_commands[] = {
     &cli_annotate,
     &cli_calls,
     &cli_loop,
+    &cli_stalls,
     &cli_causes,
     &cli_diff,
     &cli_html,    /* elsewhere */
