@@ -39,10 +39,11 @@ nothing_lost() # OPTIONS...
 waits()
 {
     nothing_lost --profile-clock=wall --profile-hz=5000 -e 'os.execute "sleep 1.6"' &&
-        info_has 'samples +[1-9],[0-9]{3} for'
+        info_has 'samples +[1-9][0-9]*,[0-9]{3} for'
 }
 
-# Who kills it may read what there was a second before.
+# Who kills it may read what there was a second before. A busy machine starts it late, and ends it
+# later than after two seconds.
 survives() # SIGNAL COMMAND...
 {
     survives_signal=$1
@@ -50,10 +51,20 @@ survives() # SIGNAL COMMAND...
     rm -f "$SCRATCH/cap"
     "$@" &
     alone_pid=$!
-    sleep 2
+    appears "$SCRATCH/cap" && sleep 2
     kill -"$survives_signal" $alone_pid
     wait $alone_pid 2>/dev/null
-    info_has 'complete up to (0\.[6-9]|1\.)'
+    info_has 'complete up to (0\.[6-9]|[1-9])'
+}
+
+appears() # FILE
+{
+    for _ in $(seq 3000); do
+        [ -s "$1" ] && return
+        sleep 0.01
+    done
+    echo "there is no $1"
+    return 1
 }
 
 # Not only at its end: what `jsprof list` says of it is values, the least, the last.
@@ -68,7 +79,7 @@ memory_is_told() # MODE
 # Has the process a handler for this signal, soon?
 catches() # PID NUMBER
 {
-    for _ in $(seq 500); do
+    for _ in $(seq 3000); do
         caught=$(sed -n 's/^SigCgt:[[:space:]]*........//p' "/proc/$1/status" 2>/dev/null)
         [ $((0x${caught:-0} >> ($2 - 1) & 1)) = 1 ] && return
         sleep 0.01
@@ -85,7 +96,7 @@ ends() # SIGNAL NUMBER OPTIONS AND SCRIPT...
     ends_status=$((128 + ends_number))
     shift 2
     rm -f "$SCRATCH/cap"
-    env --default-signal=INT "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$@" \
+    env --default-signal=INT,HUP,TERM "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$@" \
         <"$SCRATCH/fifo" &
     alone_pid=$!
     catches $alone_pid $ends_number || return 1
@@ -95,7 +106,7 @@ ends() # SIGNAL NUMBER OPTIONS AND SCRIPT...
     wait $alone_pid 2>/dev/null
     found=$?
     echo "status $found after $(($(date +%s) - began)) s"
-    [ $found = $ends_status ] && [ $(($(date +%s) - began)) -le 2 ] && whole
+    [ $found = $ends_status ] && [ $(($(date +%s) - began)) -le 10 ] && whole
 }
 
 # Where the signal finds it: in the interpreter, in the allocator, in the C library for long,
@@ -106,7 +117,7 @@ everywhere()
         ends INT 2 -e 'local t = {} while true do t[#t % 1000 + 1] = {} end' &&
         ends TERM 15 -e 'while true do local s = ("x"):rep(1e7):upper() end' &&
         ends TERM 15 -e 'io.read()' &&
-        ends HUP 1 -e 'os.execute "sleep 3"' &&
+        ends HUP 1 -e 'os.execute "sleep 20"' &&
         ends INT 2 --profile-mode=both -e 'while true do pcall(error, "x") end' &&
         ends TERM 15 --profile-clock=wall -e 'io.read()'
 }
@@ -143,7 +154,7 @@ int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
     struct itimerspec soon = { .it_value = { 0, 2 * MS } };
     if (signo == SIGPROF && !to && ++n == LOOK) {
-        timer_create(CLOCK_MONOTONIC, &event, &timer);
+        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
         timer_settime(timer, 0, &soon, NULL);
         for (unsigned i = 0; i < 50 * MS; i++)
             sink = sink + i;
@@ -175,7 +186,7 @@ static void __attribute__((constructor)) lend(void)
     timer_t timer;
     mprotect(stack.ss_sp, BYTES, PROT_READ | PROT_WRITE);
     sigaltstack(&stack, 0);
-    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer); /* a busy machine starts late */
     timer_settime(timer, 0, &soon, 0);
 }
 EOF

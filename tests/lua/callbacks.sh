@@ -211,9 +211,9 @@ int main(int argc, char **argv)
 END
     # shellcheck disable=SC2046
     for when in lazy now; do
-        "${CC:-gcc}" -shared -fPIC -Wl,-z,$when -o "$SCRATCH/libother.so" "$SCRATCH/other.c" \
+        ${CC:-cc} -shared -fPIC -Wl,-z,$when -o "$SCRATCH/libother.so" "$SCRATCH/other.c" \
             $(pkg-config --cflags --libs lua5.3) &&
-            "${CC:-gcc}" -o "$SCRATCH/two" "$SCRATCH/two.c" -L"$SCRATCH" -Wl,-rpath,"$SCRATCH" \
+            ${CC:-cc} -o "$SCRATCH/two" "$SCRATCH/two.c" -L"$SCRATCH" -Wl,-rpath,"$SCRATCH" \
                 $(pkg-config --cflags --libs lua5.4) -lother &&
             "$SCRATCH/two" "require('jsprof').start{ output = '$SCRATCH/two.cap', loop = true }" ||
             return 1
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
 END
     rm -f "$SCRATCH/cap"
     # shellcheck disable=SC2046
-    "${CC:-gcc}" -O1 -fno-pie -no-pie -Wl,-z,lazy -o "$SCRATCH/stub" "$SCRATCH/stub.c" \
+    ${CC:-cc} -O1 -fno-pie -no-pie -Wl,-z,lazy -o "$SCRATCH/stub" "$SCRATCH/stub.c" \
         $(pkg-config --cflags --libs lua5.4) &&
         "$SCRATCH/stub" "function step() end
             require('jsprof').start{ output = '$SCRATCH/cap', loop = true }" && listed &&
@@ -295,7 +295,7 @@ thread:join()
 jsprof.stop()
 END
     # shellcheck disable=SC2046
-    "${CC:-gcc}" -shared -fPIC -o "$SCRATCH/forks.so" "$SCRATCH/forks.c" \
+    ${CC:-cc} -shared -fPIC -o "$SCRATCH/forks.so" "$SCRATCH/forks.c" \
         $(pkg-config --cflags "lua$VERSION") &&
         sed '/jsprof[.]st/d; s/, require "jsprof"//' "$SCRATCH/forks.lua" >"$SCRATCH/plain.lua" &&
         timeout 60 "$LUA" "$SCRATCH/plain.lua" "" "$SCRATCH/forks.so" >/dev/null 2>&1
