@@ -41,11 +41,15 @@ static int module_quiet(struct module_run *run)
     return run->watch.was_taken ? -EBUSY : 0;
 }
 
-/* A forked child that is not recorded ends a copy of the session: it has lost nothing. */
-static void module_note(int err)
+/* A forked child that is not recorded ends a copy of the session: it has lost nothing. Where the
+ * environment asked, the program has no line of code that could report the error. */
+static void module_note(int err, bool is_asked)
 {
-    if (err && err != -ECHILD)
-        module_result = err;
+    if (!err || err == -ECHILD)
+        return;
+    module_result = err;
+    if (is_asked)
+        fprintf(stderr, "jsprof: the capture is not complete: %s\n", jsp_lua_module_why(err));
 }
 
 /* The caller holds the lock; this function releases it. */
@@ -54,7 +58,7 @@ static void module_finish_locked(void)
     for (struct module_run *run = module_runs; run; run = run->next) {
         int taken = module_quiet(run);
         int err = jsprof_close(run->prof);
-        module_note(err ? err : taken);
+        module_note(err ? err : taken, run->is_asked);
         run->prof = NULL;
     }
     module_runs = NULL;
@@ -210,7 +214,8 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
 static void module_on_close(lua_State *L, void *data)
 {
     module_keep(L, NULL);
-    module_note(module_end(data, NULL, NULL));
+    bool is_asked = ((struct module_run *)data)->is_asked;
+    module_note(module_end(data, NULL, NULL), is_asked);
 }
 
 /* -- Functions ----------------------------------------------------------------- */
@@ -279,7 +284,7 @@ static int module_refuse(lua_State *L, const char *path, int err)
                       module_why(err));
 }
 
-/* Do jsprof.start with further JSPROF_... flags. */
+/* Do jsprof.start. If the environment asks for it, there are further JSPROF_... flags. */
 static int module_start_with(lua_State *L, uint32_t flags)
 {
     struct jsp_lua_options o;
@@ -293,6 +298,7 @@ static int module_start_with(lua_State *L, uint32_t flags)
     struct module_run *run = calloc(1, sizeof *run);
     if (!run)
         return luaL_error(L, "jsprof.start: out of memory");
+    run->is_asked = flags;
     int err = module_begin(L, run, &o);
     if (err) {
         module_discard(run->prof);

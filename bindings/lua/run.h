@@ -17,6 +17,7 @@ struct module_run {
     struct jsp_lua_memory memory;
     struct jsp_lua_watch watch;
     bool has_traces;
+    bool is_asked;                 /* by the environment */
     struct jsp_lua_loop *loop;     /* owned; NULL: callbacks of loops are not marked */
     /* Written by the thread that runs the state (threads.c): */
     uint64_t maker, runner;        /* numbers of the first thread and the present one */

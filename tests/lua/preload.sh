@@ -84,6 +84,12 @@ recorded_late()
         [ "$(cat "$SCRATCH/out")" = ran ] && whole
 }
 
+full_disk()
+{
+    ran JSPROF=/dev/full &&
+        one_line "$SCRATCH/err" 'jsprof: the capture is not complete: no space left on device'
+}
+
 one_by_one()
 {
     # shellcheck disable=SC2046
@@ -215,6 +221,7 @@ one()
     check 'so is a folder that is not there' refused 'jsprof: nothing is recorded: .*/no/where' \
         JSPROF=/no/where
     check 'and a module of another Lua' other_version
+    check 'a full disk is told in a line, and the program goes on' full_disk
     check 'a program that opens the libraries of Lua one by one is recorded' one_by_one
     check 'its functions are seen, too' seen
     check 'an interpreter that is its own Lua is refused in a line' own_lua "$LUA" \
