@@ -96,8 +96,8 @@ ends() # SIGNAL NUMBER OPTIONS AND SCRIPT...
     ends_status=$((128 + ends_number))
     shift 2
     rm -f "$SCRATCH/cap"
-    env --default-signal=INT,HUP,TERM "$B/bin/jsprof-lua$VERSION" --profile-output="$SCRATCH/cap" "$@" \
-        <"$SCRATCH/fifo" &
+    env --default-signal=INT,HUP,TERM "$B/bin/jsprof-lua$VERSION" \
+        --profile-output="$SCRATCH/cap" "$@" <"$SCRATCH/fifo" &
     alone_pid=$!
     catches $alone_pid $ends_number || return 1
     sleep 0.3

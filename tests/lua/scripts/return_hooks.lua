@@ -1,5 +1,7 @@
--- return_hooks.lua [CAPTURE CALLS] - hooks on returns that come and go, set by every kind of call of
--- debug.sethook. It prints what they see.
+-- return_hooks.lua [CAPTURE CALLS] - hooks on returns that come and go, set by every kind
+-- of call of debug.sethook. It prints what they see.
+--
+-- SPDX-License-Identifier: MIT
 local capture, calls = ...
 local seen = {}
 local getinfo = debug.getinfo
