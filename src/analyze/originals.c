@@ -223,6 +223,15 @@ static const struct jsp_source *originals_text(struct jsp_originals *o, struct o
     return &s->text;
 }
 
+/* Return the column, counted from 0, of a function's place. An engine that counts from 1 gives
+ * that after the parenthesis before the parameters. */
+static uint32_t originals_from_0(struct jsp_read_text line, uint32_t column)
+{
+    bool is_after = column > 0 && column < line.len && line.at[column] != '(' &&
+                    line.at[column - 1] == '(';
+    return column - is_after;
+}
+
 int jsp_originals_function(struct jsp_originals *o, uint32_t file,
                            const struct jsp_name_parts *generated, struct jsp_original *out,
                            char **name)
@@ -243,7 +252,7 @@ int jsp_originals_function(struct jsp_originals *o, uint32_t file,
         /* In "name = function (" and "name = async a => " the name is further away. */
         struct jsp_read_text text = jsp_source_line(&f->generated, line + 1);
         named = originals_exact(f, line, jsp_original_name_before(text, column, own));
-        s = jsp_source_map_find(&f->map, line, column);
+        s = jsp_source_map_find(&f->map, line, originals_from_0(text, column));
     }
     bool is_named = s && named && named->name != JSP_SOURCE_MAP_NONE;
     *out = originals_of(f, s);

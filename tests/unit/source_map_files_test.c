@@ -84,6 +84,7 @@ TEST(a_function_and_its_lines_have_their_originals)
     CHECK_STR(shown("A.f (js/out.js:1:10)"), "found (in.ts:5:10)");
     CHECK_STR(shown("f/< (js/out.js:1:10)"), "f/< (in.ts:5:10)");
     CHECK_STR(shown("g (js/out.js:4:17)"), "g (in.ts:10:9)");
+    CHECK_STR(shown("g (js/out.js:4:18)"), "g (in.ts:10:9)"); /* columns from 1 */
     CHECK_STR(shown("js/out.js:4:17"), "in.ts:10:9"); /* a function without a name */
     CHECK_STR(shown("A.prototype.g (js/out.js:4:17)"), "A.prototype.g (in.ts:10:9)");
     CHECK_STR(shown("js/out.js"), "in.ts");
