@@ -38,13 +38,14 @@ make_bytes() # MEASURE: those of make.js
 }
 
 # Objects of 40 bytes: five times 300,000 were created, and three times the binding was asked to
-# report them. Nothing keeps them; the last collection was after the reports had ended.
+# report them. Nothing keeps them; the last collection was after the reports had ended. So the last
+# 300,000 may live, 12 MB, of which one sample is half a MB: three errors of chance are 7 MB.
 allocated()
 {
     created=$(make_bytes alloc)
     live=$(make_bytes live)
     echo "$created created, $live live"
-    [ "$created" -gt 34000000 ] && [ "$created" -lt 38000000 ] && [ "$live" -lt 12000000 ]
+    [ "$created" -gt 34000000 ] && [ "$created" -lt 38000000 ] && [ "$live" -lt 19000000 ]
 }
 
 check 'the header is C as well' header_in_c
