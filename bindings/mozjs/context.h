@@ -19,11 +19,11 @@
 /* The number of frames that the library keeps by default. */
 constexpr uint32_t MOZJS_KEPT = 512;
 /* The number of remembered lines, a power of two. */
-constexpr uint32_t MOZJS_LINES = 256;
+constexpr uint32_t MOZJS_LINES = 1024;
 
 /* The number of remembered places in compiled code, a power of two, and of functions in
  * each. */
-constexpr uint32_t MOZJS_PLACES = 512;
+constexpr uint32_t MOZJS_PLACES = 2048;
 constexpr uint32_t MOZJS_PLACE_LABELS = 6;
 /* The number of remembered functions in WebAssembly, a power of two. */
 constexpr uint32_t MOZJS_WASM = 64;

@@ -30,12 +30,12 @@ uint32_t remember_line_slot(const void *script, const void *pc)
     const uint64_t mixed =
         (reinterpret_cast<uintptr_t>(script) >> 4) ^ reinterpret_cast<uintptr_t>(pc);
 
-    return static_cast<uint32_t>((mixed * 0x9e3779b97f4a7c15u) >> 56) & (MOZJS_LINES - 1);
+    return static_cast<uint32_t>((mixed * 0x9e3779b97f4a7c15u) >> 54) & (MOZJS_LINES - 1);
 }
 
 mozjs_place *remember_slot(jsprof_mozjs *m, const uint64_t *words)
 {
-    return &m->places[words[m->words.code] * 0x9e3779b97f4a7c15u >> 55 & (MOZJS_PLACES - 1)];
+    return &m->places[words[m->words.code] * 0x9e3779b97f4a7c15u >> 53 & (MOZJS_PLACES - 1)];
 }
 
 /* Return whether both are equal except for the words of the stack. */
