@@ -116,26 +116,24 @@ static int causes_compare(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static int causes_all(struct causes_work *w, const char *which)
+static int causes_all(struct causes_work *w, const bool *asked)
 {
-    bool *is_asked = jsp_tasks_matching(w->t, which);
-    int err = is_asked ? 0 : -ENOMEM;
+    int err = 0;
     for (uint32_t i = 0; err == 0 && i < w->t->n_tasks; i++)
-        if (is_asked[i])
+        if (asked[i])
             err = causes_add(w, i);
-    free(is_asked);
     if (w->c->n_chains)
         qsort(w->c->chains, w->c->n_chains, sizeof *w->c->chains, causes_compare);
     return err;
 }
 
-int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const char *which)
+int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const bool *asked)
 {
     *c = (struct jsp_causes){ 0 };
     struct causes_work w = { .c = c, .t = t };
     int err = jsp_hash_init(&w.by_links, 0);
     if (err == 0)
-        err = causes_all(&w, which);
+        err = causes_all(&w, asked);
     jsp_hash_free(&w.by_links);
     return err;
 }

@@ -42,9 +42,14 @@ struct jsp_causes {
     uint64_t tasks; /* of all chains */
 };
 
-/* Find the tasks of this number ("7", "#7"), or those whose kind and name, with a space between
- * them, contain the text. Return 0 or -ENOMEM. Free it in any case. */
-int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const char *which);
+/* Find the chains of the tasks that have a flag in `asked`, one for each of tasks[]. Return 0 or
+ * -ENOMEM. Free it in any case. */
+int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const bool *asked);
+
+/* Set the flags of the tasks that ran when a function of this name, as jsp_filter_names knows it,
+ * was on the stack of a sample. Store how many were set. Return 0 or -ENOMEM. */
+int jsp_causes_of_function(const struct jsp_tasks *t, struct jsp_profile *p, const char *name,
+                           bool *asked, uint32_t *n);
 void jsp_causes_free(struct jsp_causes *c);
 
 #endif

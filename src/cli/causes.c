@@ -16,12 +16,13 @@
 enum { CAUSES_LIMIT = 5, CAUSES_FRAMES = 4, CAUSES_DOT = 60 };
 
 static const char causes_help[] =
-    "usage: jsprof causes [OPTION]... FILE TASK\n"
+    "usage: jsprof causes [OPTION]... FILE TASK|FUNCTION\n"
     "\n"
     "Shows why a task ran: the task that ran when it was made, the task that made\n"
     "that one, and so on, each with the functions on whose stack it was made. TASK is\n"
     "a number, as in #7, or a part of a kind and name, as in 'promise show'. Tasks\n"
     "with equal chains are counted together; those with the longest runs come first.\n"
+    "Of a FUNCTION: the tasks in which samples have it.\n"
     "\n"
     "  --limit N        show at most N chains; 0 is all (default 5)\n"
     "  --stacks         show all functions of each stack, C functions too\n"
@@ -341,6 +342,23 @@ static int causes_print(struct causes *c)
     return CLI_OK;
 }
 
+/* Find the chains of the tasks of that name, or if there is none, of those in which the function
+ * of that name was sampled. */
+static int causes_find(struct causes *c)
+{
+    bool *asked = jsp_tasks_matching(&c->tasks, c->which);
+    uint32_t n = 0;
+    int err = asked ? 0 : -ENOMEM;
+    for (uint32_t i = 0; err == 0 && i < c->tasks.n_tasks; i++)
+        n += asked[i];
+    if (err == 0 && !n)
+        err = jsp_causes_of_function(&c->tasks, c->capture.profile, c->which, asked, &n);
+    if (err == 0)
+        err = jsp_causes_build(&c->causes, &c->tasks, asked);
+    free(asked);
+    return err;
+}
+
 static int causes_show(struct causes *c)
 {
     int err = jsp_tasks_read(&c->tasks, c->capture.profile);
@@ -348,14 +366,14 @@ static int causes_show(struct causes *c)
         return cli_fail(c->capture.label, CLI_NO_TASKS);
     c->frames = malloc(JSP_PROFILE_DEPTH * sizeof *c->frames);
     if (!err)
-        err = c->frames ? jsp_causes_build(&c->causes, &c->tasks, c->which) : -ENOMEM;
+        err = c->frames ? causes_find(c) : -ENOMEM;
     if (err)
         return cli_fail(c->capture.label, "%s", strerror(-err));
     if (c->causes.n_chains)
         return causes_print(c);
     char *which = cli_clean(&c->capture.style, cli_span(c->which));
-    int status = cli_fail(c->capture.label, "no task \"%s\" (jsprof loop shows the tasks)",
-                          which ? which : "");
+    int status = cli_fail(c->capture.label, "no task and no function in a task \"%s\" "
+                          "(jsprof loop shows the tasks)", which ? which : "");
     free(which);
     return status;
 }
@@ -372,7 +390,7 @@ static int causes_run(struct cli_arguments *a)
     if (cli_options(a, options) || cli_form_check(a->command, &c.form))
         return CLI_USAGE;
     if (a->n_files != 2)
-        return cli_usage(a->command, "a capture and a task are wanted");
+        return cli_usage(a->command, "a capture and a task or a function are wanted");
     if (c.is_dot && !cli_form_is_text(&c.form))
         return cli_usage(a->command, "--dot is a form of its own");
     if (c.limit == UINT32_MAX) /* not given */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "diff_tasks.h"
 #include "filter.h"
 #include "head.h"
 #include "hints.h"
@@ -27,14 +28,14 @@ static const char diff_help[] =
     "\n"
     "  --sort self|total sort by the change of this share (default self)\n"
     "  --limit N         show at most N changed functions; 0 is all (default 30)\n"
+    "  --tasks           where the tasks first ran in another order, and nothing else\n"
     CLI_FORM_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
-    "A star marks a change that chance does not explain: in a whole table without any\n"
-    "real change, a star appears with a probability below 1 in 20. Other changes are\n"
-    "grey. Two functions are the same if their modules agree, and their names up to\n"
-    "the line number at the end. The folder of the program may be another one.\n";
+    "A star marks a change that chance does not explain: a table without any real\n"
+    "change has one with a probability below 1 in 20. Two functions are the same if\n"
+    "their modules agree, and their names up to the line number at the end.\n";
 
 struct diff {
     struct cli_capture captures[2];
@@ -302,8 +303,10 @@ static int diff_run(struct cli_arguments *a)
     struct diff d = { 0 };
     uint32_t limit = UINT32_MAX;
     const char *sort = "self";
+    bool has_tasks = false;
     const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
                                           { "limit", NULL, NULL, &limit },
+                                          { "tasks", &has_tasks, NULL, NULL },
                                           CLI_FORM_OPTIONS(&d.form),
                                           CLI_FILTER_OPTIONS(&d.filter),
                                           { 0 } };
@@ -313,6 +316,8 @@ static int diff_run(struct cli_arguments *a)
     if (by < 0)
         return CLI_USAGE;
     d.is_total = by == 1;
+    if (has_tasks && !cli_form_is_text(&d.form))
+        return cli_usage(a->command, "--tasks is for people: leave out --csv and --json");
     if (a->n_files != 2)
         return cli_usage(a->command, "two captures are wanted, before and after");
     int status = cli_filter_open(&d.captures[0], a->files[0], &d.filter, a->command);
@@ -320,7 +325,7 @@ static int diff_run(struct cli_arguments *a)
         return status;
     status = cli_filter_open(&d.captures[1], a->files[1], &d.filter, a->command);
     if (status == CLI_OK) {
-        status = diff_show(&d, limit);
+        status = has_tasks ? cli_diff_tasks(d.captures) : diff_show(&d, limit);
         cli_close(&d.captures[1]);
     }
     jsp_diff_free(&d.diff);

@@ -72,6 +72,13 @@ diff "$tmp/expected" "$tmp/stack" || bad=1
 is 'time of both trees' "$("$jsprof" tree --async --idle --min 0 --csv "$tmp/a.cap" |
     awk -F , 'NR > 1 { sum += $9 } END { print sum }')" "$all"
 
+# The tasks in which a function was sampled.
+"$jsprof" causes --limit 0 --csv "$tmp/a.cap" 'burn' | tr -d '"' |
+    awk -F , '$2 == "0" { print $4 }' | sort -u >"$tmp/burn"
+is 'tasks of burn' "$(grep -c -e '^render (' -e '^parse (' -e '^beat (' "$tmp/burn")" \
+    "$(wc -l <"$tmp/burn")"
+grep -q '^render (' "$tmp/burn" || { echo 'async: causes of burn lacks render'; bad=1; }
+
 fails() # MESSAGE COMMAND...
 {
     says=$1
@@ -82,6 +89,7 @@ fails() # MESSAGE COMMAND...
 }
 "$B/bin/lark" --profile-output="$tmp/none.cap" --profile-clock=wall loop.lark 20 >/dev/null
 fails 'no task "tock"' report --under-task tock "$tmp/a.cap"
+fails 'no task and no function in a task "tock"' causes "$tmp/a.cap" tock
 fails 'no tasks in this capture' report --under-task tick "$tmp/none.cap"
 fails 'no tasks in this capture' report --by task "$tmp/none.cap"
 fails 'no tasks in this capture' tree --async "$tmp/none.cap"
