@@ -288,7 +288,7 @@ static void stalls_notes(const struct stalls *s)
     if (s->found.n_stalls && !jsp_profile_has_states(p))
         cli_wrap(&s->capture.style, "This was recorded without the states of threads, so time "
                                     "asleep or without a processor has no cause here.");
-    if (s->found.is_of_runs)
+    if (s->found.is_of_runs && s->found.turns)
         puts("The host reported no turns: each outermost run of a task counts as one.");
 }
 
