@@ -6,7 +6,8 @@
  * borrows the open capture and its bytes. One thread.
  *
  * `value` is the basis of all shares, in one unit for the whole profile:
- *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it
+ *   JSP_VALUE_CPU     ns of CPU time, as each sample measured it; by the looker: its points
+ *                     that met the thread while it ran, x period
  *   JSP_VALUE_WALL    ns of elapsed time, timer expirations x period
  *   JSP_VALUE_COUNT   samples, if the capture does not say how much time they represent
  *   JSP_VALUE_ALLOC   bytes that were allocated; the samples are those of allocations

@@ -161,6 +161,24 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
 }
 
+/* The looker draws points of the elapsed time. Each one that meets a thread while it runs stands
+ * for a period of its CPU time. The CPU time since the last one would not do: it is longer before
+ * a point that comes late in its cell. */
+static bool scan_has_points(const struct jsp_profile *p, const struct jsp_sample *sample)
+{
+    static const char looker[] = "looker";
+    return strncmp(p->source, looker, sizeof looker - 1) == 0 &&
+           (p->driver->clock == JSP_CLOCK_CPU || sample->state.state != JSP_STATE_UNKNOWN);
+}
+
+static uint64_t scan_cpu(const struct jsp_profile *p, const struct jsp_sample *sample)
+{
+    if (!scan_has_points(p, sample))
+        return sample->weight.cpu_ns;
+    bool ran = p->driver->clock == JSP_CLOCK_CPU || sample->state.state == JSP_STATE_RUNNING;
+    return ran ? sample->weight.weight * p->period_ns : 0;
+}
+
 uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_sample *sample)
 {
     const struct jsp_weight *w = &sample->weight;
@@ -169,7 +187,7 @@ uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_sample *sa
     if (p->unit == JSP_VALUE_COUNT)
         return w->weight;
     if (p->unit == JSP_VALUE_CPU && w->known)
-        return w->cpu_ns;
+        return scan_cpu(p, sample);
     return w->weight * p->period_ns;
 }
 

@@ -302,6 +302,8 @@ static const struct {
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
     { "allocations", captures_allocations },
     { "states", captures_states },     { "statesbig", captures_states_big },
+    { "looked", captures_looked },     { "lookedwall", captures_looked_wall },
+    { "timed", captures_timed },
     { "tasks", captures_tasks },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };

@@ -102,3 +102,47 @@ void captures_states_big(struct builder *b)
 {
     captures_state_all(b, true);
 }
+
+/* Three points of the looker, each with another CPU time since the one before. */
+static void captures_points(struct builder *b, const char *clock, const char *source)
+{
+    static const uint64_t cpu_ns[3] = { 300000, 1700000, 100000 };
+    uint8_t weights[64] = { 1, 0, 3 };
+    const uint8_t states[] = { 1, 0, 3, 1, 1, 3, 1, 8, 100 };
+    size_t n = 3;
+    build_start(b, false);
+    build_process(b, "host script.x");
+    build_metadata(b, "jsprof.version", "0.1.0");
+    build_metadata(b, "jsprof.clock", clock);
+    build_metadata(b, "jsprof.hz", "1000");
+    build_metadata(b, "jsprof.source", source);
+    captures_names(b);
+    captures_state_names(b);
+    for (uint64_t i = 0; i < 3; i++) {
+        const uint64_t addr = build_tag((uint32_t)(i < 2 ? MAIN + i : READ));
+        b->tid = 100;
+        build_sample(b, &addr, 1);
+        n += build_varint(weights + n, 1);
+        n += build_varint(weights + n, cpu_ns[i]);
+        n += build_varint(weights + n, 0);
+        n += build_varint(weights + n, 0);
+    }
+    build_chunk(b, "jsprof/samples", weights, n);
+    if (strcmp(clock, "wall") == 0)
+        build_chunk(b, "jsprof/states", states, sizeof states);
+}
+
+void captures_looked(struct builder *b)
+{
+    captures_points(b, "cpu", "looker");
+}
+
+void captures_looked_wall(struct builder *b)
+{
+    captures_points(b, "wall", "looker");
+}
+
+void captures_timed(struct builder *b)
+{
+    captures_points(b, "cpu", "timer (no looker without /proc)");
+}

@@ -56,6 +56,23 @@ for capture in states.cap statesbig.cap compact.cap plain.cap joined.cap; do
     same running,550 waiting,0 asleep,0 host,0 unknown,0
 done
 
+# A point of the looker is a period of the CPU time, wherever it falls in its cell; a timer's
+# sample is the time since the one before.
+functions()
+{
+    run report --csv "$@"
+    is_rc 0
+    sed '1d; s/ (.*:[13])//; s/"//g' out | awk -F, '{ print $1 "," $3 / 1000000 }' | sort >rows
+}
+functions looked.cap
+same main,1 work,1 read,1
+functions lookedwall.cap --clock cpu
+same main,1 work,1 read,0
+functions lookedwall.cap
+same main,1 work,1 read,1
+functions timed.cap
+same main,0.3 work,1.7 read,0.1
+
 run report states.cap
 has 'Idle: 26.7% of elapsed time (400 ms, 1 sample), waiting in an event loop'
 run tree --state host states.cap
