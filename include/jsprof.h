@@ -226,7 +226,7 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
  * flag without JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is
  * timer or looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and
  * ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or
- * wall, a flag is 1 or 0, and a limit of stalls has its unit: 16ms, 500us, 1s. The text of
+ * wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0, and a limit of stalls has its unit: 16ms, 500us, 1s. The text of
  * `path` must stay valid until jsprof_open returns. Threads may call this at the same time, each
  * with its own *o.
  *
@@ -321,7 +321,7 @@ JSPROF_API int jsprof_flush(jsprof *p) JSPROF_COLD;
 JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
- * JSPROF_HZ, JSPROF_CLOCK=cpu|wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
+ * JSPROF_HZ, JSPROF_CLOCK=cpu|wall|cpu,wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
  * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or some of
  * count, time, alloc and edges with commas between, for jsprof_calls_set. A relative FILE starts at

@@ -175,6 +175,12 @@ static int options_set_flag(jsprof_options *o, uint32_t flag, const char *name,
 
 static int options_set_clock(jsprof_options *o, const char *name, const char *text)
 {
+    /* What the looker finds running at points of the elapsed time is the CPU time, too. */
+    if (strcmp(text, "cpu,wall") == 0) {
+        o->clock = JSPROF_CLOCK_WALL;
+        o->flags |= JSPROF_LOOKER;
+        return 0;
+    }
     const struct jsp_clock_row *clock = jsp_clock_find(text);
     if (!clock)
         return options_refuse(name, text, JSP_CLOCKS_KEYS);

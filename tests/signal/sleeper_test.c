@@ -388,8 +388,49 @@ TEST(name_of_a_wait_may_vanish_under_the_walk)
     host_free(&h);
 }
 
+/* -- Both clocks in one recording ----------------------------------------------- */
+
+/* The CPU time of the recording's threads in ms, as a reader that asks for it gets it. */
+static uint64_t both_cpu_ms(const struct host *h)
+{
+    const struct jsp_profile_options options = { .clock = &jsp_clocks[JSP_CLOCK_CPU] };
+    struct jsp_profile profile;
+    if (!CHECK_EQ(jsp_profile_load(&profile, &h->read, &options), 0))
+        return 0;
+    uint64_t ms = profile.value / 1000000;
+    jsp_profile_free(&profile);
+    return ms;
+}
+
+TEST(recording_of_the_looker_has_both_clocks)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
+    if (!CHECK_EQ(jsprof_options_set(&options, "clock", "cpu,wall"), 0) ||
+        !host_begin_with(&h, options, &me))
+        return;
+    uint64_t began = host_ns(CLOCK_MONOTONIC), ran = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < 40; i++) {
+        host_burn_ms(7);
+        nanosleep(&nap, NULL);
+    }
+    uint64_t ran_ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - ran) / 1000000;
+    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - began) / 1000000;
+    if (host_close(&h)) {
+        host_check(&h);
+        uint64_t cpu = both_cpu_ms(&h), wall = h.profile.value / 1000000;
+        printf("# %llu of %llu ms of CPU time, %llu of %llu ms\n", (unsigned long long)cpu,
+               (unsigned long long)ran_ms, (unsigned long long)wall, (unsigned long long)ms);
+        CHECK(distance(cpu, ran_ms) <= 10 + ran_ms / 20);
+        CHECK(distance(wall, ms) <= 10 + ms / 20);
+    }
+    host_free(&h);
+}
+
 int main(void)
 {
+    RUN(recording_of_the_looker_has_both_clocks);
     RUN(thread_that_has_never_slept_is_known_to_have_not);
     RUN(name_of_a_wait_may_vanish_under_the_walk);
     RUN(samples_know_whether_the_thread_slept_or_ran);

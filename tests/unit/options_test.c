@@ -102,6 +102,11 @@ TEST(clock_is_one_of_its_words)
     refused("clock", "CPU", "clock=CPU: cpu or wall is allowed");
     CHECK_EQ(set("clock", "cpu"), 0);
     CHECK_EQ(options.clock, JSPROF_CLOCK_CPU);
+    CHECK_EQ(options.flags & JSPROF_LOOKER, 0);
+    refused("clock", "wall,cpu", "clock=wall,cpu: cpu or wall is allowed");
+    CHECK_EQ(set("clock", "cpu,wall"), 0);
+    CHECK_EQ(options.clock, JSPROF_CLOCK_WALL);
+    CHECK(options.flags & JSPROF_LOOKER);
 }
 
 TEST(source_is_one_of_its_words)
