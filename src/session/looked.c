@@ -10,7 +10,11 @@
 #include "sigsafe/hidden.h"
 #include "unseen.h"
 
-enum { LOOKED_LEEWAY = JSP_LOOKER_WHOLE }; /* chance alone may move the balance so far */
+enum {
+    LOOKED_LEEWAY = JSP_LOOKER_WHOLE, /* chance alone may move the balance so far ... */
+    LOOKED_CHANCE = 2 * JSP_LOOKER_WHOLE, /* ... and so far where looks draw each point */
+    LOOKED_MUCH = 16, /* make up for a 16th of the balance at once */
+};
 
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number)
 {
@@ -107,4 +111,18 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
     by = by < -(int64_t)points ? -(int64_t)points : by;
     t->balance -= by * JSP_LOOKER_WHOLE;
     return (uint64_t)((int64_t)points + by);
+}
+
+uint64_t jsp_looker_meet(struct jsp_looked *t)
+{
+    t->balance -= JSP_LOOKER_WHOLE;
+    if (t->balance < -LOOKED_CHANCE) {
+        t->balance += JSP_LOOKER_WHOLE;
+        return 0;
+    }
+    if (t->balance <= LOOKED_CHANCE)
+        return 1;
+    int64_t by = 1 + t->balance / JSP_LOOKER_WHOLE / LOOKED_MUCH;
+    t->balance -= by * JSP_LOOKER_WHOLE;
+    return 1 + (uint64_t)by;
 }

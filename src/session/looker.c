@@ -32,6 +32,9 @@ enum {
     LOOKER_MANY = 64,           /* so many threads, or more, may rest ... */
     LOOKER_STILL = 32,          /* ... after so many looks in vain */
     LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run */
+    LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
+    LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
+    LOOKER_LATE = 8,            /* ... unless it always takes so long */
 };
 
 void jsp_looker_open(struct jsp_looker *looker)
@@ -41,10 +44,32 @@ void jsp_looker_open(struct jsp_looker *looker)
 
 /* -- Looks -------------------------------------------------------------------- */
 
-/* Return true if the thread, which does not run, waits for a processor, for all that we know. */
-static bool looker_is_ready(const struct jsp_looker *l, struct jsp_looked *t)
+/* The thread does not run now. Return true if it waits for our
+ * processor: we have taken it, or another thread did before. */
+static bool looker_is_behind(const struct jsp_looker *l, struct jsp_looked *t)
 {
-    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is != JSP_SLEEP_ASLEEP;
+    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is != JSP_SLEEP_ASLEEP &&
+           jsp_sleeper_is_here(&l->folder, t->tid);
+}
+
+/* Did we take the processor from the thread, which waits for ours and has run for `ran_ns`? If it
+ * has run for a part of the time only, it came during that time, or had to go during it. */
+static bool looker_has_stopped(struct jsp_looker *l, const struct jsp_looked *t,
+                               const struct jsp_looker_moment *m, uint64_t ran_ns)
+{
+    const struct jsp_looker_moment one = { .since = m->since, .points = 1 };
+    if (m->since - m->since / LOOKER_PART < ran_ns)
+        return true;
+    return t->was == JSP_LOOKED_UNKNOWN ? jsp_looker_share(l, &one, ran_ns)
+                                        : t->was == JSP_LOOKED_OFF;
+}
+
+/* Look at a thread, and return whether it was on a processor until we looked. */
+static bool looker_is_on(struct jsp_looker *l, struct jsp_looked *t,
+                         const struct jsp_looker_moment *m, uint64_t ran_ns)
+{
+    return jsp_now_ns(t->cpu_clock) != t->ran_ns || /* its clock goes on */
+           (looker_is_behind(l, t) && looker_has_stopped(l, t, m, ran_ns));
 }
 
 /* Look at one thread. Return true if it has run since the last look. */
@@ -53,16 +78,18 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
 {
     uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran - t->ran_ns;
     t->waited += m->points;
-    if (!by || ran < t->ran_ns) /* the clock of a thread that is gone reads 0 */
+    if (!by || ran < t->ran_ns) { /* the clock of a thread that is gone reads 0 */
+        t->was = JSP_LOOKED_OFF;
         return false;
+    }
     t->ran_ns = ran;
-    bool runs = jsp_now_ns(t->cpu_clock) != ran; /* its clock goes on */
-    bool is_ready = runs || looker_is_ready(l, t);
-    bool is_seen = m->points == 1 && m->is_point && (runs || !is_ready);
-    uint64_t points = is_seen ? runs : jsp_looker_share(l, m, by);
-    t->debt += jsp_looker_balance(l, t, by, points);
-    if (is_ready)
+    t->balance += jsp_looker_periods(l, by);
+    t->was = !m->is_fair ? JSP_LOOKED_UNKNOWN :
+             looker_is_on(l, t, m, by) ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
+    if (t->was == JSP_LOOKED_ON) {
+        t->debt += jsp_looker_meet(t);
         jsp_looker_report(l, t, m->now);
+    }
     return true;
 }
 
@@ -107,7 +134,6 @@ static struct jsp_looker_moment looker_moment(const struct jsp_looker *l,
     if (points != m->points) {
         own.points = points;
         own.since = m->now - t->seen_ns;
-        own.is_point = false;
     }
     return own;
 }
@@ -142,6 +168,14 @@ static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m
     l->looked_ns = m->now;
 }
 
+/* Return true if this look, which was due, comes in time. */
+static bool looker_is_fair(struct jsp_looker *l, uint64_t now)
+{
+    bool is_late = now > l->due_ns + LOOKER_LATE_NS;
+    l->n_late = is_late ? l->n_late + 1 : 0;
+    return l->n_late % LOOKER_LATE == 0;
+}
+
 /* Look, if a point has passed. `is_alarm`: a tick of a thread that runs caused this look.
  * Return how long to sleep then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. On
  * the wall clock it is limited, because the time of a thread that has run meanwhile would be
@@ -150,15 +184,16 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
-                               !is_alarm };
+                               false };
     if (is_alarm)
         l->ran_ns = now;
     if (m.points) {
+        m.is_fair = !is_alarm && looker_is_fair(l, now);
         looker_round(l, &m);
         /* a quarter of the time at most, however many threads there are */
         jsp_tick_spent(&l->tick, jsp_now_ns(CLOCK_MONOTONIC) - now);
     }
-    uint64_t next = jsp_tick_next(&l->tick, now, l->tick.load);
+    uint64_t next = l->due_ns = jsp_tick_next(&l->tick, now, l->tick.load);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
     l->is_deep = l->has_alarm && now - l->ran_ns > awake;
     if (l->is_deep)
@@ -250,6 +285,7 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     memset(l->looks, 0, sizeof l->looks);
     l->quit = false;
     l->carry = 0;
+    l->n_late = 0;
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;

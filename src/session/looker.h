@@ -7,14 +7,13 @@
  * while a CPU timer gets no more than the scheduler has ticks; and a program in step with
  * the tick is sampled as evenly as others. A thread that sleeps gets no signal.
  *
- * A thread that waits for a processor was perhaps running until the looker woke up. It gets
- * the signal with the probability of its share of the time since the last look. A late look
- * counts the points that have passed, and charges each thread with its share of them. Such
- * points of a thread that sleeps now wait for its next sample.
+ * A thread that waits for a processor was perhaps running until the looker woke up: if it waits
+ * for the same one, and has run since the last look, and has not lost its processor meanwhile.
  *
- * On a busy machine the looker itself waits for a processor, and gets one more often when
- * certain threads sleep. So it keeps a balance for each thread: where the number of
- * expirations leaves the CPU time by more than a period, the next ones make up for it.
+ * On a busy machine the looker itself waits for a processor until the scheduler's tick. A
+ * program in step with the tick is always at the same place then, so a late look takes no sample.
+ * Instead, there is a balance for each thread: where the number of expirations leaves its CPU
+ * time by more than two periods, later samples make up for it, if possible by one period each.
  *
  * Of many threads, those that have not run for some time rest: a look takes a random one of a few
  * groups of them. For the others it is as if the looker was late.
@@ -44,6 +43,9 @@
 
 #include "sleeper.h"
 
+/* Was the thread on a processor at the last look? */
+enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
+
 /* A thread that the looker samples. The first three are constant while it is added; ran_ns
  * is the CPU time from which on it is sampled. */
 struct jsp_looked {
@@ -58,6 +60,7 @@ struct jsp_looked {
     uint64_t points_seen; /* points of the looker at the last look */
     struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t ran_ns;  /* its CPU time at the last look */
+    enum jsp_looked_was was;
     uint64_t debt;    /* expirations that no signal has reported yet */
     uint64_t sent_ns; /* time of the last signal */
     uint64_t waited;  /* points since then */
@@ -123,6 +126,8 @@ struct jsp_looker {
     uint64_t random;      /* never 0 */
     int64_t carry;        /* sum of the balances that threads had left when they left */
     uint64_t looked_ns;   /* time of the last look */
+    uint64_t due_ns;      /* when the next one is due */
+    uint32_t n_late;      /* late looks in a row */
     uint64_t ran_ns;      /* time of the last look that found a thread that had run */
     uint64_t looks[JSP_N_LOOKS];
 
@@ -137,7 +142,9 @@ struct jsp_looker_moment {
     uint64_t now;
     uint64_t since; /* elapsed time since the last look */
     uint32_t points; /* sampling points since then */
-    bool is_point; /* now is one of them; otherwise the alarm has chosen this moment */
+    /* Now is one of them, as random as it was drawn. Otherwise the scheduler has chosen this
+     * moment, or the alarm. */
+    bool is_fair;
 };
 
 /* Prepare a looker that does not run. */
@@ -167,13 +174,15 @@ void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS]);
 
 /* -- looked.c: queue the sampling signal, which carries its time; return how many of the points
  * met the thread, which had a processor for `ran_ns` since the last look; change that number so
- * that the sum stays near the CPU time; send a signal for the thread's debt; return a length in
- * JSP_LOOKER_WHOLEths of a period. */
+ * that the sum stays near the CPU time; the same for one point that met the thread, whose balance
+ * has its CPU time; send a signal for the thread's debt; return a length in JSP_LOOKER_WHOLEths
+ * of a period. */
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number);
 uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
                           uint64_t ran_ns);
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
                             uint64_t points);
+uint64_t jsp_looker_meet(struct jsp_looked *t);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
 /* Add the debt to the expirations of a signal that is still under way. Return false if there is

@@ -170,7 +170,7 @@ static uint64_t wall_points(struct jsp_looker *l, struct jsp_looked *t,
                             const struct jsp_looker_moment *m)
 {
     bool is_new = t->seen_ns > l->looked_ns;
-    uint64_t points = is_new && (m->points > 1 || !m->is_point)
+    uint64_t points = is_new && (m->points > 1 || !m->is_fair)
                           ? jsp_looker_share(l, m, m->now - t->seen_ns) : m->points;
     t->n_points += points;
     t->waited += m->points;
@@ -183,7 +183,7 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                           const struct jsp_looker_moment *m, uint64_t points, uint64_t ran_ns,
                           enum jsp_look is)
 {
-    bool is_seen = points == 1 && m->points == 1 && m->is_point &&
+    bool is_seen = points == 1 && m->points == 1 && m->is_fair &&
                    (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED);
     uint64_t ran = is_seen ? is == JSP_LOOK_RUNS : jsp_looker_share(l, m, ran_ns);
     ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
@@ -272,7 +272,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         wall_signal(l, t, m->now);
     } else if (is == JSP_LOOK_WAITS)
         wall_wait(l, t, m->now);
-    else if (t->is_awake)
+    else if (t->is_awake && m->is_fair)
         wall_run(l, t, m->now);
     t->is_awake = false;
 }

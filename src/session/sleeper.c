@@ -4,6 +4,7 @@
  */
 #include "sleeper.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -98,6 +99,18 @@ uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid)
         return 0;
     const char *at = strstr(text, name);
     return at ? strtoull(at + sizeof name - 1, NULL, 10) + 1 : 0;
+}
+
+bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid)
+{
+    enum { FROM_NAME = 37 }; /* fields between its name, in brackets, and the processor's number */
+    char text[1024];
+    if (!jsp_task_read(folder, tid, "stat", text, sizeof text))
+        return false;
+    const char *at = strrchr(text, ')');
+    for (int i = 0; at && i < FROM_NAME; i++)
+        at = strchr(at + 1, ' ');
+    return at && atoi(at + 1) == sched_getcpu();
 }
 
 /* -- Its stack --------------------------------------------------------------- */

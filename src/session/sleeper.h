@@ -15,6 +15,7 @@
  *   jsp_sleeper_at        -           yes
  *   jsp_sleeper_state     -           yes
  *   jsp_sleeper_naps      -           yes
+ *   jsp_sleeper_is_here   -           yes
  *   jsp_sleeper_walk      -           yes
  *   jsp_sleeper_busy     yes           -
  *
@@ -72,6 +73,10 @@ struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asle
 
 /* Return how often the thread has gone to sleep, plus 1; 0: not known. This takes 25 us. */
 uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid);
+
+/* Return true if the thread ran last on the processor on which the caller runs. This takes
+ * 15 us. */
+bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid);
 
 /* Walk the thread's stack. The result is in the record, until the next walk. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,

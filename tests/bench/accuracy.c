@@ -17,6 +17,9 @@
  *     looker, looker_cycle, looker_tick
  *             the same three cycles: random, 1 ms and 4 ms, on the CPU clock; the looker in
  *             place of timers
+ *     looker_wall  the same with 1 ms on the wall clock
+ *
+ * BESIDE=4 in the environment: beside so many other programs that are always busy.
  *
  * The peer samples the same runs: a timer of fixed period on the same clock, whose
  * handler counts which of the four it interrupted, overruns included.
@@ -24,6 +27,7 @@
 #include <fcntl.h>
 #include <jsprof.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -228,12 +232,14 @@ static const struct acc_mode acc_modes[] = {
       JSPROF_CLOCK_CPU, 12, 0, 0 },
     { "tick", "share error, CPU clock, 4 ms cycle", NULL, "fixed 1 ms",
       JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, 0 },
-    { "looker", "share error, CPU clock, looker, random cycle", NULL, "CPU timer",
+    { "looker", "share error, CPU clock, looker, random cycle", "<= 1.2x chance", "CPU timer",
       JSPROF_CLOCK_CPU, 12, 0, JSPROF_LOOKER },
-    { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", NULL,
+    { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", "<= 1.2x chance",
       "CPU timer", JSPROF_CLOCK_CPU, 12, ACC_MS, JSPROF_LOOKER },
-    { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", NULL,
+    { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", "<= 1.2x chance",
       "CPU timer", JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, JSPROF_LOOKER },
+    { "looker_wall", "share error, wall clock, looker, 1 ms cycle", "<= 1.2x chance",
+      "fixed 1 ms", JSPROF_CLOCK_WALL, 12, ACC_MS, JSPROF_LOOKER },
 };
 
 static void acc_all_runs(const struct acc_mode *m, const char *tool, const char *directory)
@@ -258,12 +264,25 @@ static void acc_all_runs(const struct acc_mode *m, const char *tool, const char 
     acc_tell(m, &ours, &peer);
 }
 
+/* Other programs, until this one ends. */
+static void acc_spin_beside(void)
+{
+    const char *beside = getenv("BESIDE");
+    for (int n = beside ? atoi(beside) : 0; n > 0; n--)
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                continue;
+        }
+}
+
 int main(int argc, char **argv)
 {
     struct sigaction action = { .sa_sigaction = acc_peer_tick,
                                 .sa_flags = SA_SIGINFO | SA_RESTART };
     bench_need(sigaction(SIGUSR2, &action, NULL) == 0, "sigaction");
     acc_random ^= (uint64_t)bench_ns(CLOCK_MONOTONIC);
+    acc_spin_beside();
     for (size_t i = 0; argc == 4 && i < sizeof acc_modes / sizeof *acc_modes; i++)
         if (strcmp(argv[1], acc_modes[i].name) == 0) {
             if (!acc_modes[i].flags) /* the looker is for a second processor */

@@ -153,7 +153,8 @@ enum { SANDBOX_SET_FILTER = 1, SANDBOX_ALL_THREADS = 1 };
 
 /* What docs/embedding.md lists: while it records ... */
 static const int sandbox_recording[] = {
-    SYS_clock_gettime, SYS_close, SYS_fstat, SYS_futex, SYS_getpid, SYS_getrusage,
+    SYS_clock_gettime, SYS_close, SYS_fstat, SYS_futex, SYS_getcpu, SYS_getpid,
+    SYS_getrusage,
     SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap,
     SYS_newfstatat, SYS_openat, SYS_pread64, SYS_process_vm_readv, SYS_pwrite64, SYS_read,
     SYS_restart_syscall, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
