@@ -226,9 +226,9 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
  * flag without JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is
  * timer or looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and
  * ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or
- * wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0, and a limit of stalls has its unit: 16ms, 500us, 1s. The text of
- * `path` must stay valid until jsprof_open returns. Threads may call this at the same time, each
- * with its own *o.
+ * wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0, and a limit
+ * of stalls has its unit: 16ms, 500us, 1s. The text of `path` must stay valid until jsprof_open
+ * returns. Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
  * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and

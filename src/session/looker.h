@@ -102,7 +102,7 @@ enum jsp_look {
     JSP_N_LOOKS,
 };
 
-enum { JSP_LOOKER_GROUPS = 8 }; /* a power of two */
+enum { JSP_LOOKER_GROUPS = 16 }; /* a power of two */
 
 struct jsp_looker {
     /* Constant while it runs. */

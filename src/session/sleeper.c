@@ -4,7 +4,6 @@
  */
 #include "sleeper.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -105,12 +104,14 @@ bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid)
 {
     enum { FROM_NAME = 37 }; /* fields between its name, in brackets, and the processor's number */
     char text[1024];
-    if (!jsp_task_read(folder, tid, "stat", text, sizeof text))
+    unsigned here;
+    if (syscall(SYS_getcpu, &here, NULL, NULL) < 0 ||
+        !jsp_task_read(folder, tid, "stat", text, sizeof text))
         return false;
     const char *at = strrchr(text, ')');
     for (int i = 0; at && i < FROM_NAME; i++)
         at = strchr(at + 1, ' ');
-    return at && atoi(at + 1) == sched_getcpu();
+    return at && strtoull(at + 1, NULL, 10) == here;
 }
 
 /* -- Its stack --------------------------------------------------------------- */

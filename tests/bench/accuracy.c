@@ -27,7 +27,6 @@
 #include <fcntl.h>
 #include <jsprof.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -264,25 +263,13 @@ static void acc_all_runs(const struct acc_mode *m, const char *tool, const char 
     acc_tell(m, &ours, &peer);
 }
 
-/* Other programs, until this one ends. */
-static void acc_spin_beside(void)
-{
-    const char *beside = getenv("BESIDE");
-    for (int n = beside ? atoi(beside) : 0; n > 0; n--)
-        if (fork() == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (;;)
-                continue;
-        }
-}
-
 int main(int argc, char **argv)
 {
     struct sigaction action = { .sa_sigaction = acc_peer_tick,
                                 .sa_flags = SA_SIGINFO | SA_RESTART };
     bench_need(sigaction(SIGUSR2, &action, NULL) == 0, "sigaction");
     acc_random ^= (uint64_t)bench_ns(CLOCK_MONOTONIC);
-    acc_spin_beside();
+    bench_beside();
     for (size_t i = 0; argc == 4 && i < sizeof acc_modes / sizeof *acc_modes; i++)
         if (strcmp(argv[1], acc_modes[i].name) == 0) {
             if (!acc_modes[i].flags) /* the looker is for a second processor */

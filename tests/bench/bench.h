@@ -15,12 +15,15 @@
 
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { BENCH_MAX = 2048 };
 
@@ -55,6 +58,18 @@ static inline int bench_rounds(int full)
     const char *quick = getenv("QUICK");
     bool is_quick = quick && *quick && strcmp(quick, "0") != 0;
     return !is_quick ? full : full / 5 > 11 ? full / 5 : 11;
+}
+
+/* BESIDE=N in the environment: N other programs that are always busy, until this one ends. */
+static inline void bench_beside(void)
+{
+    const char *beside = getenv("BESIDE");
+    for (int n = beside ? atoi(beside) : 0; n > 0; n--)
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;)
+                continue;
+        }
 }
 
 static inline bool bench_verbose(void)

@@ -6,6 +6,8 @@
  *     looks busy      one busy thread under 30 native and 30 linked frames, both clocks
  *     looks many      1,000 attached threads on the wall clock
  *     looks idle      all threads sleep
+ *     looks starved   samples of a busy thread where the looker must wait: under taskset,
+ *                     beside other programs (BESIDE=8), under a quota
  *
  * A turn without a profiler, one with the looker and one with timers follow one another, in
  * changing order. jsprof_start and jsprof_stop lie outside of the turn; "open" measures them.
@@ -428,6 +430,35 @@ static void looks_idle(int clock, const char *name, enum looks_by by)
     looks_close(s);
 }
 
+/* -- Where the looker must wait for a processor ---------------------------------- */
+
+enum { LOOKS_STARVED_NS = 600000000 }; /* CPU time of a turn */
+
+static double looks_starved_turn(int clock)
+{
+    struct looks_session s = looks_open(clock, LOOKS_HZ, LOOKS_LOOKER);
+    bench_need(jsprof_start(s.session) == 0, "jsprof_start");
+    double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID), ran;
+    do
+        looks_work(1000);
+    while ((ran = bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) < LOOKS_STARVED_NS);
+    bench_need(jsprof_stop(s.session) == 0, "jsprof_stop");
+    double samples = (double)looks_stats(s.session).samples;
+    looks_close(s);
+    return samples / (ran / 1e9);
+}
+
+static void looks_starved(int clock, const char *name)
+{
+    enum { TURNS = 4 };
+    char text[80];
+    struct bench_series rate = { .n = 0 };
+    for (int i = 0; i < TURNS; i++)
+        bench_add(&rate, looks_starved_turn(clock));
+    snprintf(text, sizeof text, "samples a second of CPU time, %s", name);
+    looks_row(text, NULL, 0, "", "1000 asked for", &rate);
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc == 2 ? argv[1] : "";
@@ -441,8 +472,12 @@ int main(int argc, char **argv)
         looks_idle(JSPROF_CLOCK_WALL, "wall", LOOKS_LOOKER);
         looks_idle(JSPROF_CLOCK_CPU, "CPU", LOOKS_LOOKER);
         looks_idle(JSPROF_CLOCK_CPU, "CPU", LOOKS_TIMER);
+    } else if (strcmp(mode, "starved") == 0) {
+        bench_beside();
+        looks_starved(JSPROF_CLOCK_CPU, "CPU");
+        looks_starved(JSPROF_CLOCK_WALL, "wall");
     } else {
-        return fprintf(stderr, "usage: looks busy|many|idle\n"), 2;
+        return fprintf(stderr, "usage: looks busy|many|idle|starved\n"), 2;
     }
     return 0;
 }
