@@ -112,6 +112,11 @@ endif
 # -- GJS -----------------------------------------------------------------------------------
 
 ifneq ($(GJS),)
+# Functions of libraries that gjs-console replaces; the preloaded library's are in its exports.map.
+GJS_REPLACES = pthread_setname_np g_type_register_static_simple g_callable_info_create_closure \
+  g_callable_info_destroy_closure gi_callable_info_create_closure \
+  gi_callable_info_destroy_closure _ZN2JS11SetJobQueue* _ZN2JS4CallEP9JSContext*S4_* \
+  _ZN2JS17AddPersistentRootEPNS_14RootingContext*
 GJS_LIBS = $$(pkg-config --libs mozjs-$(GJS_MOZJS) gjs-1.0)
 RELAY_OBJ := $(call objects,$(RELAY_SRC))
 PRELOAD_SO := $(B)/lib/jsprof/libjsprof-gjs.so
@@ -131,11 +136,11 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
   $(B)/lib/libjsprof.a
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
-	$(Q)$(CXX) -o $@ $^ -Wl,--export-dynamic-symbol=pthread_setname_np \
-	  -Wl,--export-dynamic-symbol=g_type_register_static_simple $(ALL_LDFLAGS) $(GJS_LIBS)
+	$(Q)$(CXX) -o $@ $^ $(GJS_REPLACES:%=-Wl,--export-dynamic-symbol='%') $(ALL_LDFLAGS) \
+	  $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request farewell counts coverage script sources threads painting) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
+  request farewell counts coverage script sources threads painting tasks) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -shared -o $@ -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \

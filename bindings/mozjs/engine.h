@@ -12,6 +12,7 @@
 #include <js-config.h>
 
 #include <js/GCAPI.h>
+#include <js/Promise.h>
 #include <js/Principals.h>
 #include <js/ProfilingFrameIterator.h>
 #include <js/ProfilingStack.h>
@@ -216,6 +217,81 @@ bool engine_on_code(JSContext *cx, JS::RuntimeCode kind, JS::Handle<JSString *> 
 inline bool engine_caller(JSContext *cx, JS::AutoFilename *file, uint32_t *line)
 {
     return JS::DescribeScriptedCaller(file, cx, line);
+}
+#endif
+
+/* -- Promise jobs: a queue that passes everything on to the host's -- */
+
+/* SpiderMonkey alone may save a queue, of any class. */
+class engine_saves : public JS::JobQueue {
+public:
+    static auto save(void)
+    {
+        return &engine_saves::saveJobQueue;
+    }
+};
+
+/* Some versions do not ask whether a queue has stopped. */
+template <class Queue>
+auto engine_is_stopped(const Queue *q, int) -> decltype(q->isDrainingStopped())
+{
+    return q->isDrainingStopped();
+}
+template <class Queue> bool engine_is_stopped(const Queue *, long)
+{
+    return false;
+}
+
+/* Not all of these are virtual in each version, so none says `override`. */
+class engine_queue : public JS::JobQueue {
+public:
+    explicit engine_queue(JS::JobQueue *queue) : theirs(queue) {}
+
+#if MOZJS_MAJOR_VERSION < 140
+    JSObject *getIncumbentGlobal(JSContext *cx)
+    {
+        return theirs->getIncumbentGlobal(cx);
+    }
+#else
+    bool getHostDefinedData(JSContext *cx, JS::MutableHandle<JSObject *> data) const
+    {
+        return theirs->getHostDefinedData(cx, data);
+    }
+#endif
+    void runJobs(JSContext *cx)
+    {
+        theirs->runJobs(cx);
+    }
+    bool empty() const
+    {
+        return theirs->empty();
+    }
+    bool isDrainingStopped() const
+    {
+        return engine_is_stopped(theirs, 0);
+    }
+
+protected:
+    js::UniquePtr<SavedJobQueue> saveJobQueue(JSContext *cx)
+    {
+        return (theirs->*engine_saves::save())(cx);
+    }
+
+    JS::JobQueue *const theirs; /* borrowed */
+};
+
+/* The name of a function, or nullptr. */
+#if MOZJS_MAJOR_VERSION < 128
+inline JSString *engine_function_name(JSContext *, JS::HandleFunction function)
+{
+    return JS_GetFunctionDisplayId(function);
+}
+#else
+inline JSString *engine_function_name(JSContext *cx, JS::HandleFunction function)
+{
+    JS::RootedString name(cx);
+
+    return JS_GetFunctionDisplayId(cx, function, &name) ? name.get() : nullptr;
 }
 #endif
 

@@ -55,15 +55,15 @@ void options_add_stock(GOptionGroup *group, console_options *o)
     g_option_group_add_entries(group, entries);
 }
 
-/* The value is optional, as in options_take_one, which has taken all of them. */
-gboolean options_on_alloc(const char *, const char *, void *, GError **)
+/* options_take_one has taken all of them, with their values. */
+gboolean options_on_ours(const char *, const char *, void *, GError **)
 {
     return TRUE;
 }
 
 void options_add_ours(GOptionGroup *group, profile_options *p)
 {
-    GOptionArgFunc on_alloc = options_on_alloc;
+    GOptionArgFunc on_ours = options_on_ours;
     const GOptionEntry entries[] = {
         { "profile-output", 0, 0, G_OPTION_ARG_FILENAME, &p->output,
           "Sample the program and write a capture to FILE (%p is the process id)",
@@ -82,8 +82,13 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
           "Sample the thread of the script, or every thread that has a name: main (default) "
           "or all", "WHICH" },
         { "profile-alloc", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
-          reinterpret_cast<void *>(on_alloc),
+          reinterpret_cast<void *>(on_ours),
           "Sample allocations, too, one in each so many bytes (default: 524288)", "BYTES" },
+        { "profile-tasks", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK,
+          reinterpret_cast<void *>(on_ours),
+          "Record what the program schedules, and each of its runs", nullptr },
+        { "profile-stalls", 0, 0, G_OPTION_ARG_STRING, &p->stalls,
+          "Record only turns of the loop that take longer, such as 16ms", "TIME" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
           "Let SIGUSR2 stop and continue it, beginning on or off", "STATE" },
         {},
@@ -118,6 +123,8 @@ char **options_slot(profile_options *p, const char *name, size_t len)
         { "--profile-calls", &p->calls },
         { "--profile-threads", &p->threads },
         { "--profile-alloc", &p->alloc },
+        { "--profile-tasks", &p->tasks },
+        { "--profile-stalls", &p->stalls },
     };
 
     for (const auto &k : known) {
@@ -153,8 +160,10 @@ int options_take_one(profile_options *p, int argc, char **argv, int i)
     size_t len = value ? static_cast<size_t>(value - argv[i]) : strlen(argv[i]);
     char **slot = options_slot(p, argv[i], len);
 
-    if (slot == &p->alloc && !value)
-        value = "=1"; /* the usual distance */
+    if (slot == &p->tasks && value)
+        return 0; /* refused later: it takes none */
+    if ((slot == &p->alloc || slot == &p->tasks) && !value)
+        value = "=1"; /* for alloc, the usual distance */
     if (!slot || (!value && i + 1 == argc))
         return 0;
     g_free(*slot);

@@ -129,6 +129,8 @@ int recording_hide_glue(void)
         err = jsprof_mozjs_hide(recording_request.session, dlsym(RTLD_DEFAULT, "gjs_context_new"));
     if (err == 0 && ffi)
         err = jsprof_mozjs_hide(recording_request.session, ffi);
+    if (err == 0 && recording_request.has_tasks)
+        err = tasks_hide(recording_request.session);
     return err;
 }
 
@@ -258,6 +260,33 @@ void recording_add_realm(void)
 void recording_end_allocations(void)
 {
     jsprof_mozjs_end_allocations(recording_js);
+}
+
+bool recording_has_tasks(void)
+{
+    return recording_request.session && recording_request.has_tasks;
+}
+
+jsprof_thread *recording_tasks(JSContext **cx)
+{
+    if (!recording_js || !recording_has_tasks())
+        return nullptr;
+    if (cx)
+        *cx = recording_js->cx;
+    return recording_thread;
+}
+
+/* gjs labels the call, with a word or two before the name. */
+void recording_doing(char *out, size_t size)
+{
+    const ProfilingStack &stack = recording_js->stack;
+    const uint32_t n = stack.stackSize();
+    const char *label = nullptr;
+
+    if (n > 0 && n <= stack.stackCapacity() && stack.frames[n - 1].isLabelFrame())
+        label = stack.frames[n - 1].dynamicString();
+    const char *space = label ? strrchr(label, ' ') : nullptr;
+    snprintf(out, size, "%s", space ? space + 1 : label && label[0] ? label : "callback");
 }
 
 /* Another thread may end the recording meanwhile. */

@@ -52,11 +52,23 @@ void recording_add_realm(void);
 /* This thread's realms are about to end: what they created and did not free stays live. */
 void recording_end_allocations(void);
 
+/* Return whether tasks are to be recorded; and the calling thread, with its context, where they
+ * are, else nullptr. Either function of jsprof_task does nothing for nullptr. */
+bool recording_has_tasks(void);
+jsprof_thread *recording_tasks(JSContext **cx);
+
+/* Write the name that gjs gives to the C function that the script calls right now, as
+ * "GLib.timeout_add", or "callback". */
+void recording_doing(char *out, size_t size);
+
 /* Write a mark or a counter of this group, a constant, as jsprof_mark and
  * jsprof_counter_set_real do. They do nothing without a recording; stats count the marks
  * that did not fit. */
 void recording_mark(const char *group, uint64_t begin_ns, const char *name, const char *message);
 void recording_counter(const char *group, const char *name, double value);
+
+/* tasks.cpp: hide what calls the scheduled functions. */
+int tasks_hide(jsprof *session);
 
 /* Stop recording this thread: its scripts have ended. */
 void recording_leave(void);

@@ -99,6 +99,7 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->threads || request_read_threads(program, asked->threads)) &&
            (!asked->alloc || request_set(program, "--profile-alloc", asked->alloc, o)) &&
+           (!asked->stalls || request_set(program, "--profile-stalls", asked->stalls, o)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
 
@@ -138,6 +139,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
         return false;
     r->toggles = asked->toggle != nullptr;
     r->allocates = o.alloc != 0;
+    r->has_tasks = asked->tasks || o.stalls != 0;
     r->all_threads = asked->threads && strcmp(asked->threads, "all") == 0;
     o.path = asked->output;
     snprintf(r->name, sizeof r->name, "--profile-output: %s", asked->output);
@@ -167,6 +169,7 @@ bool request_open_env(const char *path, const request_program *program, request 
     }
     const char *alloc = environment_get("JSPROF_ALLOC");
     r->allocates = alloc && strcmp(alloc, "0") != 0;
+    r->has_tasks = environment_get("JSPROF_STALLS") != nullptr;
     return err >= 0 && request_print_path(program, r);
 }
 
@@ -254,6 +257,8 @@ bool request_without_output(const profile_options *o, const char *program)
                          : o->form    ? "--profile-form"
                          : o->threads ? "--profile-threads"
                          : o->alloc   ? "--profile-alloc"
+                         : o->tasks   ? "--profile-tasks"
+                         : o->stalls  ? "--profile-stalls"
                                       : nullptr;
 
     if (!option)

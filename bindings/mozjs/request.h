@@ -22,6 +22,8 @@ struct profile_options {
     char *calls; /* only of gjs-console: see counts.h */
     char *threads;
     char *alloc;
+    char *tasks;  /* any text: record tasks */
+    char *stalls; /* only turns of the loop that take longer, with their tasks */
     bool is_environment; /* JSPROF_HZ and JSPROF_CLOCK */
 };
 
@@ -39,6 +41,7 @@ struct request {
     bool toggles;         /* SIGUSR2 stops it and continues it */
     bool begins_stopped;  /* until the first SIGUSR2 */
     bool allocates;       /* allocations are sampled */
+    bool has_tasks;       /* tasks are recorded */
     bool all_threads;     /* threads without scripts are sampled, too */
     char name[4200];      /* its name in messages: option and path */
 };
@@ -46,8 +49,8 @@ struct request {
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
-/* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads and -alloc accept
- * these values. */
+/* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads, -alloc and -stalls
+ * accept these values. */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

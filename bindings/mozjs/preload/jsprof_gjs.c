@@ -31,6 +31,8 @@ static const char launch_usage[] =
     "  --profile-calls=on       count every call, too, without the optimizing compiler\n"
     "  --profile-threads=WHICH  main (default), or all: every thread that has a name\n"
     "  --profile-alloc[=BYTES]  sample allocations, too, one in each so many bytes\n"
+    "  --profile-tasks          record what the program schedules, and each of its runs\n"
+    "  --profile-stalls=TIME    record only turns of the loop that take longer, such as 16ms\n"
     "  --help, --version\n"
     "\n"
     "Exit status: the program's own; 2 wrong usage, 1 nothing can be recorded,\n"
@@ -50,6 +52,8 @@ static const struct launch_option launch_options[] = {
     { "--profile-calls", "JSPROF_GJS_CALLS" },
     { "--profile-threads", "JSPROF_GJS_THREADS" },
     { "--profile-alloc", "JSPROF_GJS_ALLOC" },
+    { "--profile-tasks", "JSPROF_GJS_TASKS" },
+    { "--profile-stalls", "JSPROF_GJS_STALLS" },
 };
 
 static void launch_fail(int status, const char *what, const char *why)
@@ -76,8 +80,11 @@ static int launch_take(char **argv)
 
     if (!option)
         launch_fail(2, argv[0], "no such option (--help lists them)");
-    if (!equals && strcmp(option->name, "--profile-alloc") == 0)
-        equals = "=1"; /* the usual distance */
+    bool is_flag = strcmp(option->name, "--profile-tasks") == 0;
+    if (is_flag && equals)
+        launch_fail(2, argv[0], "takes no value");
+    if (!equals && (is_flag || strcmp(option->name, "--profile-alloc") == 0))
+        equals = "=1"; /* for alloc, the usual distance */
     else if (!equals && !argv[1])
         launch_fail(2, argv[0], "needs a value");
     setenv(option->variable, equals ? equals + 1 : argv[1], 1);
@@ -214,7 +221,8 @@ int main(int argc, char **argv)
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
         getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM"), getenv("JSPROF_GJS_CALLS"),
-        getenv("JSPROF_GJS_THREADS"), getenv("JSPROF_GJS_ALLOC")
+        getenv("JSPROF_GJS_THREADS"), getenv("JSPROF_GJS_ALLOC"),
+        getenv("JSPROF_GJS_STALLS")
     };
     if (!launch_check(&values))
         return 2;

@@ -115,6 +115,8 @@ void preload_open(void)
     o.calls = preload_take("JSPROF_GJS_CALLS");
     o.threads = preload_take("JSPROF_GJS_THREADS");
     o.alloc = preload_take("JSPROF_GJS_ALLOC");
+    o.tasks = preload_take("JSPROF_GJS_TASKS");
+    o.stalls = preload_take("JSPROF_GJS_STALLS");
     if (before && before[0])
         environment_change("LD_PRELOAD", before);
     else

@@ -1,0 +1,349 @@
+/* tasks.cpp - what a GJS program schedules, as tasks: callbacks and the jobs of promises.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * A C library calls a JavaScript function through a closure, which gjs makes when the script
+ * hands the function over: to GLib.timeout_add, to load_contents_async. That is when it is
+ * scheduled. A closure that lasts only for the call, as that of a sort, is no task. gjs shows the
+ * difference: it keeps a root of SpiderMonkey's in the object of a closure that lasts.
+ *
+ * SpiderMonkey hands the jobs of promises to a queue that gjs has set. Ours is before it and
+ * remembers each job until gjs calls it.
+ */
+#include "recording.h"
+
+#include <cstdio>
+#include <cstring>
+
+#include <deque>
+#include <unordered_map>
+
+#include <dlfcn.h>
+#include <ffi.h>
+#include <pthread.h>
+
+#include <jsapi.h>
+#include <jsfriendapi.h>
+#include <js/Class.h>
+#include <js/Object.h>
+#include <js/Wrapper.h>
+
+#include "context.h"
+
+/* The code between the scheduler and the script, which reports hide. */
+#define TASKS_GLUE __attribute__((section("jsprof_tasks"), noinline))
+
+namespace {
+
+/* Words at the beginning of gjs's object for a closure: GLib's own part, the context, the function
+ * and its root. It is larger. */
+constexpr size_t TASKS_WORDS = 12;
+
+/* -- Names ---------------------------------------------------------------------------- */
+
+struct tasks_name {
+    char text[256];
+};
+
+bool tasks_add_name(JSContext *cx, JS::HandleFunction function, tasks_name *out)
+{
+    JS::RootedString name(cx, engine_function_name(cx, function));
+    const JS::UniqueChars text = name ? JS_EncodeStringToUTF8(cx, name) : nullptr;
+
+    snprintf(out->text, sizeof out->text, "%s", text && text[0] ? text.get() : "(anonymous)");
+    return text != nullptr;
+}
+
+/* As "tick (clock.js:12)"; a function that is not a script's has its name alone. */
+void tasks_name_of(JSContext *cx, JS::HandleObject callable, tasks_name *out)
+{
+    out->text[0] = 0;
+    if (!callable || !js::IsFunctionObject(callable))
+        return;
+    JSAutoRealm realm(cx, callable);
+    JS::RootedFunction function(cx, JS_GetObjectFunction(callable));
+    JS::RootedScript script(cx, function ? JS_GetFunctionScript(cx, function) : nullptr);
+
+    if (!function)
+        return;
+    if (!tasks_add_name(cx, function, out))
+        JS_ClearPendingException(cx);
+    const char *file = script ? JS_GetScriptFilename(script) : nullptr;
+    if (!file)
+        return;
+    const char *slash = strrchr(file, '/');
+    const size_t n = strlen(out->text);
+    snprintf(out->text + n, sizeof out->text - n, " (%s:%u)", slash ? slash + 1 : file,
+             JS_GetScriptBaseLineNumber(cx, script));
+}
+
+/* -- Closures ------------------------------------------------------------------------- */
+
+using tasks_function = void(ffi_cif *, void *, void **, void *);
+
+tasks_function *tasks_theirs; /* what gjs's closures call, each with its own object */
+
+/* The tasks of these objects. gjs reads its object from the closure, so ours can not be there. */
+std::unordered_map<const void *, jsprof_task> tasks_of_objects;
+pthread_mutex_t tasks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+jsprof_task tasks_of(const void *object)
+{
+    pthread_mutex_lock(&tasks_lock);
+    const auto found = tasks_of_objects.find(object);
+    const jsprof_task task = found == tasks_of_objects.end() ? 0 : found->second;
+    pthread_mutex_unlock(&tasks_lock);
+    return task;
+}
+
+/* The last root that this thread has made; only compared until it is found in an object. */
+thread_local js::PersistentRootedBase *tasks_root;
+
+/* Return the function that a closure will call, or nullptr for one that does not last. */
+JSObject *tasks_callable(const void *object)
+{
+    const void *words[TASKS_WORDS];
+    const void *root = tasks_root;
+
+    if (!root)
+        return nullptr;
+    memcpy(words, object, sizeof words);
+    for (const void *word : words)
+        if (word == root)
+            return static_cast<JS::PersistentRootedObject *>(tasks_root)->get();
+    return nullptr;
+}
+
+TASKS_GLUE void tasks_call(ffi_cif *cif, void *result, void **args, void *object)
+{
+    const jsprof_task task = tasks_of(object);
+    jsprof_thread *t = recording_tasks(nullptr);
+
+    jsprof_task_begin(t, task);
+    tasks_theirs(cif, result, args, object);
+    jsprof_task_end(t, task);
+}
+
+/* Return whether the object's function is a task now. */
+bool tasks_schedule(const void *object)
+{
+    JSContext *cx;
+    jsprof_thread *t = recording_tasks(&cx);
+    JSObject *callable = t ? tasks_callable(object) : nullptr;
+    char kind[64];
+    tasks_name name;
+
+    if (!callable)
+        return false;
+    JS::RootedObject rooted(cx, callable);
+    tasks_name_of(cx, rooted, &name);
+    recording_doing(kind, sizeof kind);
+    const jsprof_task task = jsprof_task_new(t, kind, name.text, 0);
+    pthread_mutex_lock(&tasks_lock);
+    tasks_of_objects[object] = task;
+    pthread_mutex_unlock(&tasks_lock);
+    return true;
+}
+
+template <class Function> Function *tasks_next(const char *symbol)
+{
+    return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, symbol));
+}
+
+using tasks_create = ffi_closure *(void *info, ffi_cif *, tasks_function *, void *);
+using tasks_destroy = void(void *info, ffi_closure *);
+
+ffi_closure *tasks_on_create(tasks_create *next, void *info, ffi_cif *cif,
+                             tasks_function *function, void *object)
+{
+    if (!next)
+        return nullptr;
+    if (!tasks_theirs)
+        tasks_theirs = function;
+    const bool ours = function == tasks_theirs && tasks_schedule(object);
+    return next(info, cif, ours ? tasks_call : function, object);
+}
+
+void tasks_on_destroy(tasks_destroy *next, void *info, ffi_closure *closure)
+{
+    if (closure && closure->fun == tasks_call) {
+        jsprof_task_done(recording_tasks(nullptr), tasks_of(closure->user_data));
+        pthread_mutex_lock(&tasks_lock);
+        tasks_of_objects.erase(closure->user_data);
+        pthread_mutex_unlock(&tasks_lock);
+    }
+    if (next)
+        next(info, closure);
+}
+
+/* -- Promises ------------------------------------------------------------------------- */
+
+/* A job is a native function that keeps what it will do in an object: in its slots are the
+ * function of then(), or the generator of an async function, whose first slot is that. A job that
+ * calls the `then` of an object keeps that, and one that follows another promise no function. */
+JSObject *tasks_reaction(JSContext *cx, JS::HandleObject job)
+{
+    const JS::Value &kept = js::GetFunctionNativeReserved(job, 0);
+    JSObject *found = nullptr;
+
+    if (!kept.isObject())
+        return nullptr;
+    JS::RootedObject reaction(cx, js::UncheckedUnwrap(&kept.toObject()));
+    if (js::IsFunctionObject(reaction))
+        return reaction;
+    const uint32_t n = JSCLASS_RESERVED_SLOTS(JS::GetClass(reaction));
+    for (uint32_t i = 0; i < n && !found; i++) {
+        const JS::Value &slot = JS::GetReservedSlot(reaction, i);
+        JSObject *object = slot.isObject() ? &slot.toObject() : nullptr;
+
+        if (!object)
+            continue;
+        const JSClass *type = JS::GetClass(object);
+        if (js::IsFunctionObject(object))
+            found = object;
+        else if (strstr(type->name, "Generator") && JSCLASS_RESERVED_SLOTS(type) > 0 &&
+                 JS::GetReservedSlot(object, 0).isObject())
+            found = &JS::GetReservedSlot(object, 0).toObject();
+    }
+    return found;
+}
+
+struct tasks_job {
+    tasks_job(JSContext *cx, JSObject *object, jsprof_task its_task)
+        : job(cx, object), task(its_task)
+    {
+    }
+
+    JS::PersistentRootedObject job;
+    jsprof_task task;
+};
+
+class tasks_queue : public engine_queue {
+public:
+    using engine_queue::engine_queue;
+
+    bool enqueuePromiseJob(JSContext *cx, JS::HandleObject promise, JS::HandleObject job,
+                           JS::HandleObject site, JS::HandleObject host)
+    {
+        jsprof_thread *t = recording_tasks(nullptr);
+        tasks_name name;
+
+        if (t) {
+            JS::RootedObject reaction(cx, tasks_reaction(cx, job));
+            tasks_name_of(cx, reaction, &name);
+            if (!name.text[0])
+                snprintf(name.text, sizeof name.text, "(settles another promise)");
+            jobs.emplace_back(cx, job, jsprof_task_new(t, "promise", name.text, 0));
+        }
+        return theirs->enqueuePromiseJob(cx, promise, job, site, host);
+    }
+
+    /* gjs calls them in their order; only a debugger puts them off. Return 0 for what is none. */
+    jsprof_task take(const JSObject *called)
+    {
+        for (auto i = jobs.begin(); i != jobs.end(); ++i) {
+            if (i->job != called)
+                continue;
+            const jsprof_task task = i->task;
+            jobs.erase(i);
+            return task;
+        }
+        return 0;
+    }
+
+private:
+    std::deque<tasks_job> jobs;
+};
+
+thread_local tasks_queue *tasks_jobs;
+
+} // namespace
+
+/* -- What libgjs calls ---------------------------------------------------------------- */
+
+#define TASKS_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+extern const char __start_jsprof_tasks[], __stop_jsprof_tasks[];
+
+/* GObject Introspection's, until GLib took it over with another prefix. */
+TASKS_EXPORT ffi_closure *g_callable_info_create_closure(void *info, ffi_cif *cif,
+                                                         tasks_function *function, void *object)
+{
+    static auto *const next = tasks_next<tasks_create>("g_callable_info_create_closure");
+
+    return tasks_on_create(next, info, cif, function, object);
+}
+
+TASKS_EXPORT void g_callable_info_destroy_closure(void *info, ffi_closure *closure)
+{
+    static auto *const next = tasks_next<tasks_destroy>("g_callable_info_destroy_closure");
+
+    tasks_on_destroy(next, info, closure);
+}
+
+TASKS_EXPORT ffi_closure *gi_callable_info_create_closure(void *info, ffi_cif *cif,
+                                                          tasks_function *function, void *object)
+{
+    static auto *const next = tasks_next<tasks_create>("gi_callable_info_create_closure");
+
+    return tasks_on_create(next, info, cif, function, object);
+}
+
+TASKS_EXPORT void gi_callable_info_destroy_closure(void *info, ffi_closure *closure)
+{
+    static auto *const next = tasks_next<tasks_destroy>("gi_callable_info_destroy_closure");
+
+    tasks_on_destroy(next, info, closure);
+}
+}
+
+namespace JS {
+
+TASKS_EXPORT void AddPersistentRoot(RootingContext *cx, RootKind kind,
+                                    js::PersistentRootedBase *root)
+{
+    static auto *const next = tasks_next<void(RootingContext *, RootKind,
+                                              js::PersistentRootedBase *)>(
+        "_ZN2JS17AddPersistentRootEPNS_14RootingContextENS_8RootKindEPN2js20PersistentRootedBaseE");
+
+    next(cx, kind, root);
+    tasks_root = kind == RootKind::Object ? root : nullptr;
+}
+
+/* The context keeps the queue as long as it lives. */
+TASKS_EXPORT void SetJobQueue(JSContext *cx, JobQueue *queue)
+{
+    static auto *const next = tasks_next<void(JSContext *, JobQueue *)>(
+        "_ZN2JS11SetJobQueueEP9JSContextPNS_8JobQueueE");
+
+    tasks_jobs = queue && recording_has_tasks() ? new tasks_queue(queue) : nullptr;
+    next(cx, tasks_jobs ? tasks_jobs : queue);
+}
+
+TASKS_GLUE TASKS_EXPORT bool Call(JSContext *cx, HandleValue self, HandleValue function,
+                                  const HandleValueArray &args, MutableHandleValue result)
+{
+    static auto *const next = tasks_next<bool(JSContext *, HandleValue, HandleValue,
+                                              const HandleValueArray &, MutableHandleValue)>(
+        "_ZN2JS4CallEP9JSContextNS_6HandleINS_5ValueEEES4_RKNS_16HandleValueArrayENS_"
+        "13MutableHandleIS3_EE");
+    const bool may_be_job = tasks_jobs && self.isUndefined() && args.length() == 0;
+    const jsprof_task task =
+        may_be_job && function.isObject() ? tasks_jobs->take(&function.toObject()) : 0;
+    jsprof_thread *t = task ? recording_tasks(nullptr) : nullptr;
+
+    jsprof_task_begin(t, task);
+    const bool good = next(cx, self, function, args, result);
+    jsprof_task_end(t, task);
+    jsprof_task_done(t, task);
+    return good;
+}
+
+} // namespace JS
+
+int tasks_hide(jsprof *session)
+{
+    return jsprof_interpreter_hide(session, __start_jsprof_tasks,
+                                   static_cast<size_t>(__stop_jsprof_tasks - __start_jsprof_tasks));
+}

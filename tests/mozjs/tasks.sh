@@ -1,0 +1,177 @@
+#!/bin/sh
+# tasks.sh - what a GJS program schedules is in the capture: each callback and each job of a
+# promise, how often it ran and who made it, as the script's own log has it.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+ROUNDS=8
+PASSES=${LONG:+100}
+PASSES=${PASSES:-3}
+
+# Each round goes through an async function, a timeout that wakes it, another async function, and
+# the function of then(); the script logs their order. A callback of a sort is not scheduled.
+cat >chain.js <<END
+const {GLib, Gio} = imports.gi;
+const loop = GLib.MainLoop.new(null, false);
+const log = [];
+function later(ms) {
+    return new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, function fire() {
+        log.push('fire');
+        resolve();
+        return GLib.SOURCE_REMOVE;
+    }));
+}
+async function first() {
+    await null;
+    log.push('first');
+    await later(1);
+    log.push('first');
+    await second();
+    log.push('first');
+}
+async function second() {
+    await null;
+    log.push('second');
+}
+let rounds = 0;
+function tick() {
+    log.push('tick');
+    [3, 1, 2].sort((a, b) => a - b);
+    first().then(function done() {
+        log.push('done');
+        if (++rounds < $ROUNDS)
+            GLib.idle_add(GLib.PRIORITY_DEFAULT, tick);
+        else
+            loop.quit();
+    });
+    return GLib.SOURCE_REMOVE;
+}
+Gio.File.new_for_path('/proc/self/stat').load_contents_async(null, function loaded(file, result) {
+    file.load_contents_finish(result);
+    log.push('loaded');
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, tick);
+});
+loop.run();
+print(log.join('\n'));
+END
+
+# Among short turns some of 50, 100 and 200 ms: the script computes, or reads from a slow pipe.
+cat >stalls.js <<'END'
+const {GLib, Gio} = imports.gi;
+const loop = GLib.MainLoop.new(null, false);
+function computes(ms) {
+    const end = GLib.get_monotonic_time() + 1000 * ms;
+    while (GLib.get_monotonic_time() < end);
+}
+function reads() {
+    Gio.Subprocess.new(['sleep', '0.2'], Gio.SubprocessFlags.STDOUT_PIPE).communicate(null, null);
+}
+let turns = 0;
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 2, function quick() {
+    const at = f => GLib.idle_add(GLib.PRIORITY_HIGH, f);
+    if (++turns === 20)
+        at(function fifty() { computes(50); return false; });
+    if (turns === 40)
+        at(function waiting() { reads(); return false; });
+    if (turns === 60)
+        at(function hundred() { computes(100); return false; });
+    if (turns === 80) loop.quit();
+    return turns < 80;
+});
+loop.run();
+END
+
+recorded() # PROGRAM...
+{
+    timeout 60 "$@" >log 2>err
+    cat err
+    [ ! -s err ] && [ "$(grep -c . log)" = $((7 * ROUNDS + 1)) ] && whole cap &&
+        "$JSPROF_TOOL" loop --limit 0 --csv cap | tr -d '"' >loop
+}
+
+runs() # TASK: how often the capture says that it ran
+{
+    awk -F, -v task="$1 (chain.js:" 'index($2, task) == 1 { n += $4 } END { print n + 0 }' loop
+}
+
+# The log names what each run did.
+counted()
+{
+    cat loop
+    for name in loaded tick fire second done; do
+        [ "$(runs $name)" = "$(grep -c "^$name$" log)" ] || return 1
+    done
+    [ "$(runs first)" = "$(grep -c '^first$' log)" ] && ! grep -q 'anonymous\|<' loop
+}
+
+# By the C function that took the callback.
+named()
+{
+    grep -q '^GLib.timeout_add,fire (chain.js:' loop &&
+        grep -q '^GLib.idle_add,tick (chain.js:' loop &&
+        grep -q '^Gio.File.load_contents_async,loaded (chain.js:' loop &&
+        grep -q '^promise,done (chain.js:' loop
+}
+
+# From the last `done` back to the program: the names of the log from its end to its beginning.
+chained()
+{
+    "$JSPROF_TOOL" causes --limit 0 cap 'promise done' >causes
+    awk -v RS= '{ n = gsub(/\n  by [^\n]*chain.js/, "&"); if (n > most) { most = n; text = $0 } }
+        END { print text }' causes |
+        sed -n 's/^  \(by \)\{0,1\}[^ ]* \([a-z]*\) (chain.js.*/\2/p' >seen
+    sed '1!G; h; $!d' log | diff seen -
+}
+
+chained_each_time() # PROGRAM...
+{
+    for pass in $(seq $PASSES); do
+        recorded "$@" && chained || { echo "pass $pass"; return 1; }
+    done
+}
+
+# Each long turn has its task, and no short one is there.
+stalled()
+{
+    "$JSPROF_TOOL" loop --csv stalls.cap | tr -d '"' | tee stalls.loop
+    for name in fifty waiting hundred; do
+        grep -Eq "^GLib.idle_add,$name \\(stalls.js:[0-9]+\\),1,1," stalls.loop || return 1
+    done
+}
+
+refused() # MESSAGE COMMAND...
+{
+    want=$1
+    shift
+    "$@" >out 2>&1 && return 1
+    cat out
+    grep -qF -- "$want" out
+}
+
+for program in gjs-console jsprof-gjs; do
+    UNDER=$program
+    record="$B/bin/$program --profile-output=cap"
+    stalls="$B/bin/$program --profile-output=stalls.cap --profile-clock=wall --profile-stalls=40ms"
+    stock=
+    [ $program = gjs-console ] || stock="-- gjs-console"
+    # shellcheck disable=SC2086
+    check 'a program is recorded with its tasks' recorded $record --profile-tasks $stock chain.js
+    check 'each ran as often as the log says' counted
+    check 'each has the name of what scheduled it' named
+    # shellcheck disable=SC2086
+    check 'the chain of causes is the log' chained_each_time $record --profile-tasks $stock chain.js
+    # shellcheck disable=SC2086
+    check 'a program with stalls ends' $stalls $stock stalls.js
+    check 'its long turns are in the capture' stalled
+done
+UNDER=
+check 'it takes no value' refused 'takes no value' "$B/bin/jsprof-gjs" --profile-output=cap \
+    --profile-tasks=1 gjs-console chain.js
+check 'it needs a capture' refused '--profile-tasks: needs --profile-output=FILE' \
+    "$GJS" --profile-tasks chain.js
+check 'a limit has a unit' refused '--profile-stalls=16' "$GJS" --profile-output=cap \
+    --profile-stalls=16 chain.js
+finish
