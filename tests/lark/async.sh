@@ -79,6 +79,13 @@ is 'tasks of burn' "$(grep -c -e '^render (' -e '^parse (' -e '^beat (' "$tmp/bu
     "$(wc -l <"$tmp/burn")"
 grep -q '^render (' "$tmp/burn" || { echo 'async: causes of burn lacks render'; bad=1; }
 
+# Allocations have the task that ran at their time: tick makes the promises.
+"$B/bin/lark" --profile-output="$tmp/alloc.cap" --profile-tasks --profile-alloc=4096 \
+    loop.lark 60 >/dev/null
+"$jsprof" report --measure alloc --csv --by task "$tmp/alloc.cap" | tr -d '"' >"$tmp/by"
+[ "$(of 4 'timeout tick (loop.lark:22)')" -ge 5 ] ||
+    { echo 'async: tick allocates too little'; cat "$tmp/by"; bad=1; }
+
 fails() # MESSAGE COMMAND...
 {
     says=$1

@@ -61,6 +61,11 @@ echo done >"$tmp/fifo" &
 wait
 "$jsprof" stalls "$tmp/cpu.cap" >"$tmp/rows"
 grep -q 'without the states of threads' "$tmp/rows" || wrong 'the CPU-time recording'
+# A capture of long turns alone says which limit it had, which is the default here.
+"$B/bin/lark" --profile-output="$tmp/long.cap" --profile-stalls=600s loop.lark 3 >"$tmp/out"
+"$jsprof" stalls "$tmp/long.cap" >"$tmp/rows"
+grep -q '^No stall: no turns' "$tmp/rows" &&
+    grep -q 'only turns that took longer than 600 s' "$tmp/rows" || wrong 'stall mode'
 echo done >"$tmp/fifo" &
 "$B/bin/lark" --profile-output="$tmp/none.cap" stalls.lark "$tmp/fifo" 10 >"$tmp/out"
 wait
