@@ -89,6 +89,46 @@ bool jsp_flows_shows(const struct jsp_flows *f, const struct jsp_profile *p, uin
     return f->threads[thread] && jsp_work_overlaps(p, begin, jsp_flows_end(begin, duration));
 }
 
+/* Let a span end with the one around it, if it would end later. */
+static void flows_nest(struct jsp_flow_walk *w, struct jsp_flow_span *span)
+{
+    int64_t end = jsp_flows_end(span->begin, span->duration);
+    while (w->depth && w->ends[w->depth - 1] <= span->begin)
+        w->depth--;
+    if (w->depth && end > w->ends[w->depth - 1]) {
+        end = w->ends[w->depth - 1];
+        span->duration = end - span->begin;
+    }
+    if (w->depth < JSP_FLOW_DEPTH)
+        w->ends[w->depth++] = end;
+}
+
+bool jsp_flows_next(const struct jsp_flows *f, const struct jsp_tasks *t,
+                    const struct jsp_profile *p, struct jsp_flow_walk *w,
+                    struct jsp_flow_span *out)
+{
+    const struct jsp_task_thread *of = &t->threads[w->thread];
+    while (w->run < of->n_runs || w->turn < of->n_turns) {
+        uint32_t run = of->first_run + w->run, turn = of->first_turn + w->turn;
+        bool is_turn = w->turn < of->n_turns &&
+                       (w->run == of->n_runs || t->turns[turn].begin <= t->runs[run].begin);
+        if (is_turn) {
+            *out = (struct jsp_flow_span){ JSP_TASK_NONE, t->turns[turn].begin,
+                                           t->turns[turn].duration };
+            w->turn++;
+        } else {
+            *out = (struct jsp_flow_span){ run, t->runs[run].begin, t->runs[run].duration };
+            w->run++;
+        }
+        if (is_turn ? jsp_flows_shows(f, p, w->thread, out->begin, out->duration)
+                    : f->is_shown[run]) {
+            flows_nest(w, out);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void flows_choose(struct jsp_flows *f, const struct jsp_tasks *t,
                          const struct jsp_profile *p, const bool *threads)
 {

@@ -38,6 +38,26 @@ void jsp_flows_free(struct jsp_flows *f);
 bool jsp_flows_shows(const struct jsp_flows *f, const struct jsp_profile *p, uint32_t thread,
                      int64_t begin, int64_t duration);
 
+/* The runs and turns of a thread that are shown, by their begin, those around others first. */
+enum { JSP_FLOW_DEPTH = 128 }; /* twice what is recorded */
+struct jsp_flow_walk {
+    uint32_t thread;    /* the caller sets it, and the rest to 0 */
+    uint32_t run, turn; /* how many were passed */
+    int64_t ends[JSP_FLOW_DEPTH]; /* of the spans around the next one */
+    uint32_t depth;
+};
+
+struct jsp_flow_span {
+    uint32_t run; /* JSP_TASK_NONE: it is a turn */
+    int64_t begin, duration;
+};
+
+/* Return false after the last one. No span ends after the one around it, whatever the times of the
+ * capture are. */
+bool jsp_flows_next(const struct jsp_flows *f, const struct jsp_tasks *t,
+                    const struct jsp_profile *p, struct jsp_flow_walk *w,
+                    struct jsp_flow_span *out);
+
 /* Return the end of a span, or the largest time if there is none. */
 int64_t jsp_flows_end(int64_t begin, int64_t duration);
 

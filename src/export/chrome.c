@@ -3,8 +3,11 @@
  * Each thread is a sampled CPU profile in V8's form. In that form a sample lasts until
  * the next one, so each sample begins its own duration before its time, and the gaps are
  * "(idle)". Thus durations add up to the profile's values, and where samples overlap the
- * later one is delayed. Without a clock a sample lasts 1 us. Marks are asynchronous
- * events, since they need not nest. Times are in us.
+ * later one is delayed. Gaps add up until they are as long as a period, and till then
+ * samples begin earlier: a shorter gap would only cut the box of a function into pieces.
+ * Without a clock a sample lasts 1 us. Marks are asynchronous events, since they need not
+ * nest. Runs of tasks are events of their thread, and flows lead from run to run. Times are
+ * in us.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,13 +51,17 @@ static uint64_t chrome_positive(int64_t time)
     return time > 0 ? (uint64_t)time : 0;
 }
 
-static void chrome_event(struct chrome *x, const char *phase, uint32_t thread)
+static void chrome_event_of(struct chrome *x, const char *phase, int32_t pid, int32_t tid)
 {
-    const struct jsp_thread_info *t = &x->p->threads[thread];
     jsp_json_open(&x->json, '{');
     jsp_json_key_text(&x->json, "ph", phase);
-    jsp_json_key_i64(&x->json, "pid", t->pid);
-    jsp_json_key_i64(&x->json, "tid", t->tid);
+    jsp_json_key_i64(&x->json, "pid", pid);
+    jsp_json_key_i64(&x->json, "tid", tid);
+}
+
+static void chrome_event(struct chrome *x, const char *phase, uint32_t thread)
+{
+    chrome_event_of(x, phase, x->p->threads[thread].pid, x->p->threads[thread].tid);
 }
 
 static void chrome_named(struct chrome *x, uint32_t thread, const char *what,
@@ -148,9 +155,10 @@ static void chrome_lay_out(struct chrome *x, uint32_t thread)
         uint64_t time = chrome_positive(m->time);
         uint64_t lasts = m->value * (x->p->unit == JSP_VALUE_COUNT ? CHROME_US : 1);
         uint64_t start = time > lasts ? time - lasts : 0;
-        if (i > x->from.moments.first[thread] && start > end)
+        bool is_gap = start > end && start - end >= x->p->period_ns;
+        if (i > first[0] && is_gap)
             chrome_lay(x, end, CHROME_IDLE);
-        if (start < end)
+        if (i > first[0] && !is_gap)
             start = end;
         chrome_lay(x, start, CHROME_NODES + m->node);
         end = start + lasts;
@@ -253,6 +261,73 @@ static void chrome_states(struct chrome *x, uint32_t thread)
     }
 }
 
+/* Write an end of a flow, which lies in the span of a run. Its number is that of the run to
+ * which it leads. */
+static void chrome_flow(struct chrome *x, const char *phase, uint32_t to, uint32_t in,
+                        int64_t time)
+{
+    const struct jsp_task_run *r = &x->timeline.tasks.runs[in];
+    const struct jsp_task_thread *t = &x->timeline.tasks.threads[r->thread];
+    int64_t end = jsp_flows_end(r->begin, r->duration);
+    time = time < r->begin ? r->begin : time > end ? end : time;
+    chrome_event_of(x, phase, t->pid, t->tid);
+    jsp_json_key_text(&x->json, "cat", "task");
+    jsp_json_key_text(&x->json, "name", "task");
+    jsp_json_key_u64(&x->json, "id", (uint64_t)to + 1);
+    chrome_us(x, "ts", chrome_positive(time));
+    if (*phase == 'f')
+        jsp_json_key_text(&x->json, "bp", "e"); /* it ends at the span around it */
+    jsp_json_close(&x->json, '}');
+}
+
+static void chrome_run(struct chrome *x, uint32_t run)
+{
+    const struct jsp_tasks *t = &x->timeline.tasks;
+    const struct jsp_task_run *r = &t->runs[run];
+    static const struct jsp_read_text unknown = { "[unknown task]", 14 };
+    const struct jsp_task_what *what =
+        r->task == JSP_TASK_NONE ? NULL : &t->whats[t->tasks[r->task].what];
+    chrome_text(x, "cat", what ? what->kind : (struct jsp_read_text){ "task", 4 });
+    chrome_text(x, "name", what ? what->name : unknown);
+    jsp_json_key_open(&x->json, "args", '{');
+    if (what)
+        jsp_json_key_u64(&x->json, "task", t->tasks[r->task].number);
+    if (r->delay >= 0)
+        chrome_us(x, "delay_us", (uint64_t)r->delay);
+    if (r->is_open || r->is_left)
+        jsp_json_key_text(&x->json, "end",
+                          r->is_open ? "it has none" : "that of the run around it");
+    jsp_json_close(&x->json, '}');
+}
+
+/* Write the spans of a thread, with the flows that lead to them. */
+static void chrome_tasks(struct chrome *x, uint32_t thread)
+{
+    const struct jsp_flows *f = &x->timeline.flows;
+    struct jsp_flow_walk walk = { .thread = thread };
+    struct jsp_flow_span span;
+    while (jsp_flows_next(f, &x->timeline.tasks, x->p, &walk, &span)) {
+        const struct jsp_task_thread *t = &x->timeline.tasks.threads[thread];
+        chrome_event_of(x, "X", t->pid, t->tid);
+        chrome_us(x, "ts", chrome_positive(span.begin));
+        chrome_us(x, "dur", span.duration > 0 ? (uint64_t)span.duration : 0);
+        if (span.run == JSP_TASK_NONE) {
+            jsp_json_key_text(&x->json, "cat", "loop");
+            jsp_json_key_text(&x->json, "name", "turn");
+        } else {
+            chrome_run(x, span.run);
+        }
+        jsp_json_close(&x->json, '}');
+        if (span.run == JSP_TASK_NONE)
+            continue;
+        struct jsp_flow flow = f->of[span.run];
+        if (flow.from != JSP_TASK_NONE && f->is_shown[flow.from]) {
+            chrome_flow(x, "s", span.run, flow.from, flow.time);
+            chrome_flow(x, "f", span.run, span.run, span.begin);
+        }
+    }
+}
+
 static void chrome_counters(struct chrome *x)
 {
     const struct jsp_timeline *t = &x->timeline;
@@ -295,6 +370,8 @@ static void chrome_write(struct chrome *x)
                 chrome_mark_event(x, "e", line->marks[i], t);
         }
     }
+    for (uint32_t t = 0; t < line->tasks.n_threads; t++)
+        chrome_tasks(x, t);
     chrome_counters(x);
     jsp_json_close(j, ']');
     jsp_json_key_text(j, "displayTimeUnit", "ns");

@@ -125,29 +125,16 @@ static void events_run(struct perfetto *x, uint32_t run)
 
 static void events_thread(struct perfetto *x, uint32_t thread)
 {
-    const struct jsp_tasks *t = &x->timeline.tasks;
-    const struct jsp_task_thread *of = &t->threads[thread];
     struct events_open open = { .track = events_track(x, thread) };
-    uint32_t run = of->first_run, runs = run + of->n_runs;
-    uint32_t turn = of->first_turn, turns = turn + of->n_turns;
-    while (run < runs || turn < turns) {
-        const struct jsp_task_run *r = &t->runs[run];
-        const struct jsp_task_turn *u = &t->turns[turn];
-        if (turn < turns && (run == runs || u->begin <= r->begin)) {
-            turn++;
-            if (!jsp_flows_shows(&x->timeline.flows, x->p, thread, u->begin, u->duration))
-                continue;
-            events_close(x, &open, u->begin);
+    struct jsp_flow_walk walk = { .thread = thread };
+    struct jsp_flow_span span;
+    while (jsp_flows_next(&x->timeline.flows, &x->timeline.tasks, x->p, &walk, &span)) {
+        events_close(x, &open, span.begin);
+        if (span.run == JSP_TASK_NONE)
             perfetto_text(x, &x->inner, EVENTS_NAME, perfetto_of("turn"));
-            events_begin(x, &open, u->begin, jsp_flows_end(u->begin, u->duration));
-        } else {
-            if (x->timeline.flows.is_shown[run]) {
-                events_close(x, &open, r->begin);
-                events_run(x, run);
-                events_begin(x, &open, r->begin, jsp_flows_end(r->begin, r->duration));
-            }
-            run++;
-        }
+        else
+            events_run(x, span.run);
+        events_begin(x, &open, span.begin, jsp_flows_end(span.begin, span.duration));
     }
     events_close(x, &open, INT64_MAX);
     free(open.ends);

@@ -41,4 +41,40 @@ tr '{' '\n' <states.trace.json | grep '"cat":"thread state"' |
     sed 's/.*"ph":"\(.\)".*"ts":\([0-9.]*\),"id":"\([^"]*\)".*/\1 \2 \3/' |
     awk '{ if ($1 == "b") { if ($2 < end[$4]) exit 1; n++ } else end[$4] = $2 }
         END { exit n != 8 }' || wrong 'not 8 spans that follow each other'
+
+# Tasks: spans that nest, and flows from a run to those that it caused.
+convert chrome tasks tasks.trace.json
+"$node" -e '
+    const { traceEvents } = JSON.parse(require("fs").readFileSync("tasks.trace.json", "utf8"));
+    const runs = traceEvents.filter(e => e.ph === "X");
+    for (const e of runs)
+        console.log("span", e.tid, e.ts, e.dur, e.cat, e.name);
+    const around = (e) => runs.filter(r => r.tid === e.tid && r.ts <= e.ts &&
+        e.ts <= r.ts + r.dur && r.cat !== "loop").pop();
+    for (const f of traceEvents.filter(e => e.ph === "f")) {
+        const s = traceEvents.filter(e => e.ph === "s" && e.id === f.id);
+        console.log(s.length, "flow", around(s[0]).name, "->", around(f).name);
+    }' >out 2>err || wrong 'failed'
+row 'span 100 1009000 7000 loop turn'
+row 'span 100 1010000 4000 timeout tick (app.js:10)'
+row '1 flow tick (app.js:10) -> load (app.js:20)'
+row '1 flow load (app.js:20) -> show (app.js:30)'
+grep -c flow out >lines
+[ "$(cat lines)" = 5 ] || wrong 'has not 5 flows'
+trace tasks.trace.json
+
+# A thread that never sleeps is idle for no less than a period at a time.
+"$B/bin/lark" --profile-output=busy.cap "$SRCDIR/examples/lark/programs/words.lark" \
+    "$SRCDIR/docs/capture.md" 200 >out
+convert chrome busy busy.trace.json
+"$node" -e '
+    for (const e of JSON.parse(require("fs").readFileSync("busy.trace.json", "utf8")).traceEvents)
+        if (e.name === "ProfileChunk") {
+            const { cpuProfile: { samples }, timeDeltas } = e.args.data;
+            const idle = samples.flatMap((id, i) => id === 2 && i + 1 < samples.length
+                ? [timeDeltas[i + 1]] : []);
+            console.log(samples.length, "samples", idle.length, "idle",
+                idle.filter(us => us < 1000).length, "short");
+        }' >out 2>err || wrong 'failed'
+row ' 0 short'
 exit $bad

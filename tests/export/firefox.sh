@@ -79,4 +79,25 @@ ask thread markers --thread t-1 --list --json
 has 'running'
 hasnt 'asleep'
 ask stop --all
+
+# Tasks: markers by kind, with flows.
+convert firefox tasks tasks.profile.json
+load tasks.profile.json
+ask thread markers --thread t-0 --list --json
+for text in '"timeout"' 'tick (app.js:10)' 'load (app.js:20)' '"Turn"'; do
+    has "$text"
+done
+ask stop --all
+"$node" -e '
+    const p = JSON.parse(require("fs").readFileSync("tasks.profile.json", "utf8")), ends = {};
+    for (const { markers: m } of p.threads)
+        m.data.forEach((d) => { if (d.flow !== undefined)
+            ends[p.shared.stringArray[d.flow]] = d; });
+    for (const { markers: m } of p.threads)
+        m.data.forEach((d) => { if (d.cause !== undefined)
+            console.log("flow", ends[p.shared.stringArray[d.cause]].name, "->", d.name); });
+    ' >out 2>err || wrong 'failed'
+row 'flow tick (app.js:10) -> load (app.js:20)'
+row 'flow load (app.js:20) -> show (app.js:30)'
+lines 5
 exit $bad
