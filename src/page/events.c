@@ -148,6 +148,8 @@ static void events_counter(struct jsp_json *j, const struct jsp_html *h, uint32_
     events_text(j, counter->group);
     jsp_json_key(j, "name");
     events_text(j, counter->name);
+    jsp_json_key(j, "what");
+    events_text(j, counter->what);
     jsp_json_key_u64(j, "step", l.step);
     jsp_json_key_open(j, "points", '[');
     for (uint32_t i = 0; i < e->n_values; i++)

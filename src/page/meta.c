@@ -144,6 +144,7 @@ static void meta_sizes(struct jsp_json *j, const struct jsp_page_data *d)
     jsp_json_u64(j, d->tree_bytes.n);
     jsp_json_u64(j, d->stacks_bytes.n);
     jsp_json_u64(j, d->time_bytes.n);
+    jsp_json_u64(j, d->spans_bytes.n);
     jsp_json_close(j, ']');
 }
 
@@ -164,6 +165,8 @@ int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
     meta_states(&j, d);
     jsp_page_events_put(&d->events, d->page, &j);
     int err = jsp_page_calls_put(&d->calls, d->page, &j);
+    if (err == 0)
+        err = jsp_page_spans_put(&d->spans, d->page, &j);
     if (err == 0)
         err = jsp_page_sources_put(d, &j);
     jsp_page_listings_put(&d->listings, &j);

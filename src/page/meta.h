@@ -11,6 +11,7 @@
 #include "analyze/exact.h"
 #include "export/json.h"
 #include "page.h"
+#include "spans.h"
 #include "time.h"
 
 /* -- calls.c: the exact calls with the most self time (without times, the most calls), as many
@@ -50,7 +51,7 @@ void jsp_page_events_free(struct jsp_page_events *e);
 
 /* Write
  *   "marks": {"list": [[capture, us, us, group, name, message], ...], "left": n},
- *   "counters": [{"capture", "group", "name", "step", "points": [us, value, ...]}, ...],
+ *   "counters": [{"capture", "group", "name", "what", "step", "points": [us, value, ...]}, ...],
  *   "eventSums": [[capture, "mark" or "counter", group, name, count, sum, least, mean,
  *                  median, 95%, most], ...]
  * A duration has three digits after the point; a counter's point represents step values. */
@@ -64,8 +65,9 @@ struct jsp_page_data {
     struct jsp_page_stacks stacks;
     struct jsp_page_time time;
     struct jsp_page_events events;
+    struct jsp_page_spans spans;
     struct jsp_page_calls calls;
-    struct jsp_page_bytes tree_bytes, stacks_bytes, time_bytes;
+    struct jsp_page_bytes tree_bytes, stacks_bytes, time_bytes, spans_bytes;
 };
 
 /* -- sources.c: the files that functions and lines name, as "sources": {"path": "text", ...}, as

@@ -36,6 +36,10 @@ static int html_build(struct jsp_page_data *d)
         jsp_page_stacks_encode(&d->stacks, &d->stacks_bytes);
     if (err == 0)
         err = jsp_page_time_encode(&d->time, is_time, &d->time_bytes);
+    if (err == 0)
+        err = jsp_page_spans_build(&d->spans, h);
+    if (err == 0)
+        err = jsp_page_spans_encode(&d->spans, h, &d->spans_bytes);
     return err < 0 ? err : d->stacks_bytes.error;
 }
 
@@ -55,6 +59,8 @@ int jsp_page_write(const struct jsp_html *h)
         jsp_page_base64(h->out, &d->stacks_bytes);
         jsp_sink_byte(h->out, '\n');
         jsp_page_base64(h->out, &d->time_bytes);
+        jsp_sink_byte(h->out, '\n');
+        jsp_page_base64(h->out, &d->spans_bytes);
         jsp_sink_put(h->out, jsp_page_frame_tail, jsp_page_frame_tail_size);
     }
     jsp_page_tree_free(&d->tree);
@@ -62,10 +68,12 @@ int jsp_page_write(const struct jsp_html *h)
     jsp_page_stacks_free(&d->stacks);
     jsp_page_time_free(&d->time);
     jsp_page_events_free(&d->events);
+    jsp_page_spans_free(&d->spans);
     jsp_page_calls_free(&d->calls);
     jsp_page_bytes_free(&d->tree_bytes);
     jsp_page_bytes_free(&d->stacks_bytes);
     jsp_page_bytes_free(&d->time_bytes);
+    jsp_page_bytes_free(&d->spans_bytes);
     free(d);
     return err;
 }

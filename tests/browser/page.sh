@@ -20,5 +20,7 @@ drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 "$jsprof" html states.cap -o states.html || bad=1
 drive states.js "$tmp/states.html" "$tmp/before.html"
+"$jsprof" html tasks.cap -o tasks.html || bad=1
+drive spans.js "$tmp/tasks.html"
 drive hostile.js "$tmp/evil.html"
 exit $bad

@@ -28,7 +28,7 @@ withBrowser(async open => {
         for (const lane of t.lanes.filter(l => l.kind === 'thread'))
             drawStates({ context: { set fillStyle(c) { this.color = c; },
                 fillRect() { colors.add(lane.label + ' ' + this.color); } },
-                spans: t.spans, span: t.span, profile: t.profile, sums: t.sums,
+                bins: t.bins, span: t.span, profile: t.profile, sums: t.sums,
                 x: ns => t.x(ns) }, lane);
         return [colors.has('main #d1495b'), colors.has('main #9aa5b1'),
                 colors.has('helper #4f9d69'), colors.has('helper #d1495b'), !!context];

@@ -76,6 +76,9 @@ class App {
                 '[smaller branches].');
         if (meta.marks.left)
             notes.push(`${formatCount(meta.marks.left)} marks, the shortest, are left out.`);
+        if (meta.runs?.left)
+            notes.push(`${formatCount(meta.runs.left)} runs of tasks and turns shorter than ` +
+                `${formatDuration(meta.runs.least)} are left out.`);
         if (meta.countersLeft)
             notes.push(`${formatCount(meta.countersLeft)} counters are left out.`);
         for (const [i, c] of meta.captures.entries())

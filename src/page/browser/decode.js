@@ -101,7 +101,7 @@ function decodePlaces(list, rows) {
 
 function decodeProfile(meta, data) {
     const lines = data.slice(1).split('\n'), readers = [];
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 4; i++) {
         const bytes = fromBase64(lines[i]);
         if (bytes.length !== meta.bytes[i])
             throw new Error(`part ${i} of the data has ${bytes.length} bytes, not ` +
@@ -122,5 +122,6 @@ function decodeProfile(meta, data) {
         tree: decodeTree(readers[0], meta.nodes, n),
         stack: decodeStacks(readers[1], meta.stacks, meta.states),
         time: decodeTime(readers[2], meta),
+        spans: meta.runs ? new Spans(meta.runs, readers[3]) : null,
     };
 }

@@ -54,16 +54,16 @@ function statesOfSpans({ meta, time, stack }) {
 /* Draw a thread's states above its curve. A span without a sample continues the one before, as
  * far as that one's samples account for the time. */
 function drawStates(timeline, lane) {
-    const { context, spans, span, profile } = timeline;
+    const { context, bins, span, profile } = timeline;
     if (!profile.meta.states)
         return;
     timeline.states ??= statesOfSpans(profile);
     const states = timeline.states[lane.thread.index], sums = timeline.sums[lane.thread.index];
-    for (let s = spans - 1, state = 0; s >= 0; s--) {
+    for (let s = bins - 1, state = 0; s >= 0; s--) {
         state = states[s] || (sums[s] ? state : 0); /* a sample covers the time before it */
         const x = timeline.x(s * span);
         context.fillStyle = STATES[state].color;
         if (state)
-            context.fillRect(x, lane.y + 1, Math.max(1, timeline.x((s + 1) * span) - x), 3);
+            context.fillRect(x, lane.y + 1, Math.max(1, timeline.x((s + 1) * span) - x), 4);
     }
 }
