@@ -231,7 +231,7 @@ int jsp_page_spans_put(const struct jsp_page_spans *s, const struct jsp_html *h,
     struct spans_lanes lanes = { .s = s };
     uint64_t late = SPANS_LATE;
     bool has_all = true;
-    if (s->n == 0)
+    if (s->n + s->left_out == 0)
         return 0;
     for (uint32_t c = 0; c < h->n; c++) {
         lanes.n[c] = calloc((size_t)s->tasks[c].n_threads + 1, sizeof *lanes.n[c]);

@@ -199,7 +199,6 @@ class Timeline {
 
     /* Return where a span is drawn, or null: its lane is not shown. */
     placeOf(span) {
-        this.laneOf ??= new Map();
         const { spans } = this, lane = this.lanes.find(l => l.thread?.lane === spans.lane[span] &&
             l.kind === 'thread');
         if (!lane)
