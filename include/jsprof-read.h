@@ -467,6 +467,33 @@ JSPROF_READ_API int64_t jsprof_read_values(const jsprof_read_events *e, uint64_t
                                            jsprof_read_value *out, uint64_t n);
 JSPROF_READ_API void jsprof_read_events_close(jsprof_read_events *e); /* NULL is valid */
 
+typedef struct jsprof_read_events_sum {
+    size_t size;
+    uint64_t marks, counters, values;
+    uint64_t undefined; /* values of counters that nothing defines, which are skipped */
+} jsprof_read_events_sum;
+JSPROF_READ_API int jsprof_read_events_of(const jsprof_read_events *e,
+                                          jsprof_read_events_sum *out);
+
+/* The durations in ns of the marks of one group and name, or the values of one counter. */
+typedef struct jsprof_read_spread {
+    size_t size;
+    bool is_counter;
+    const char *group, *name;
+    const char *message; /* of marks, where they are grouped by it, too; else "" */
+    uint64_t n;
+    double total, min, mean;
+    double median, p95; /* of these values, the nearest rank */
+    double max, last;   /* last: of a counter in the order of time, of marks in that of the file */
+} jsprof_read_spread;
+
+/* Marks by group and name, then counters as defined. jsprof_read_message_spreads has marks by
+ * group, name and message, of one name the most frequent message first. */
+JSPROF_READ_API int64_t jsprof_read_spreads(jsprof_read_events *e, uint64_t first,
+                                            jsprof_read_spread *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_message_spreads(jsprof_read_events *e, uint64_t first,
+                                                    jsprof_read_spread *out, uint64_t n);
+
 /* What the host counted exactly, of one process; filters have no effect on it. */
 typedef struct jsprof_read_calls jsprof_read_calls;
 typedef struct jsprof_read_counted {

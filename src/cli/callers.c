@@ -2,10 +2,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/neighbours.h"
 #include "command.h"
 #include "filter.h"
 #include "head.h"
@@ -42,7 +42,8 @@ struct callers {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_form form;
-    struct jsp_neighbours n;
+    jsprof_read_neighbours *neighbours;
+    jsprof_read_centre n;
     uint32_t callers_limit, callees_limit;
     const char *command, *name;
 };
@@ -51,7 +52,8 @@ struct callers {
  * line, and sums up in one line the neighbours beyond the limit. */
 struct callers_row {
     const char *part;
-    uint32_t function; /* UINT32_MAX: nobody */
+    const char *function; /* its name; NULL: nobody */
+    const char *module;
     uint64_t value, samples;
     uint64_t self;     /* only for the function itself */
     uint32_t n_hidden; /* neighbours that the line sums up */
@@ -59,12 +61,6 @@ struct callers_row {
 };
 
 /* -- Columns ---------------------------------------------------------------- */
-
-static const struct jsp_function *callers_function(const struct callers *c,
-                                                   const struct callers_row *r)
-{
-    return r->function == UINT32_MAX ? NULL : &c->capture.profile->functions[r->function];
-}
 
 static enum cli_colour callers_colour(const struct callers_row *r)
 {
@@ -99,14 +95,8 @@ static struct cli_cell callers_self(CLI_OF_ROW)
 
 static struct cli_cell callers_name(CLI_OF_ROW)
 {
-    const struct jsp_function *f = callers_function(of, row);
-    return f ? cli_cell_string(f->name) : cli_cell_none();
-}
-
-static struct cli_cell callers_module(CLI_OF_ROW)
-{
-    const struct jsp_function *f = callers_function(of, row);
-    return cli_cell_string(f ? f->module : "");
+    const struct callers_row *r = row;
+    return r->function ? cli_cell_string(r->function) : cli_cell_none();
 }
 
 static void callers_draw(const struct cli_table *t, const void *row, int room)
@@ -114,14 +104,13 @@ static void callers_draw(const struct cli_table *t, const void *row, int room)
     const struct callers *l = cli_table_of(t);
     const struct callers_row *r = row;
     const struct cli_style *s = &l->capture.style;
-    const struct jsp_function *f = callers_function(l, r);
     char module[CLI_PLACE] = "";
     if (r->is_itself) {
         cli_colour(s, CLI_BOLD);
-        cli_name(s, cli_span(f->name), room);
+        cli_name(s, cli_span(r->function), room);
         cli_colour(s, CLI_PLAIN);
-        if (l->n.n_of_name > 1)
-            printf(" (and %u more of that name)", l->n.n_of_name - 1);
+        if (l->n.n_functions > 1)
+            printf(" (and %u more of that name)", l->n.n_functions - 1);
         return;
     }
     fputs("  ", stdout);
@@ -131,9 +120,9 @@ static void callers_draw(const struct cli_table *t, const void *row, int room)
         cli_colour(s, CLI_PLAIN);
         return;
     }
-    if (f)
-        cli_native_module(module, &l->capture, f);
-    cli_name(s, cli_span(f ? f->name : "(nobody: outermost)"),
+    if (r->function)
+        cli_native_module(module, &l->capture, r->function, r->module);
+    cli_name(s, cli_span(r->function ? r->function : "(nobody: outermost)"),
              room ? room - 2 - (int)strlen(module) : 0);
     cli_colour(s, CLI_DIM);
     fputs(module, stdout);
@@ -158,7 +147,8 @@ static const struct cli_column callers_columns[] = {
     { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = callers_name,
       .heading = callers_heading, .draw = callers_draw, .place = 40, .may_lack = true,
       .means = "The name of the function; null where nobody called it." },
-    { .name = "module", .type = CLI_TYPE_TEXT, .get = callers_module,
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      CALLERS_FIELD(module),
       .means = "The file of native code; empty where there is none." },
     { .head = "SHARE", .type = CLI_TYPE_SHARE, .get = callers_share, .place = 10, .width = 8 },
     { .name = "value", .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE,
@@ -182,18 +172,21 @@ static const struct cli_document callers_document = {
 
 static void callers_part(const struct callers *c, struct cli_table *t, bool is_callers)
 {
-    const struct jsp_neighbour *list = is_callers ? c->n.callers : c->n.callees;
-    uint32_t n = is_callers ? c->n.n_callers : c->n.n_callees;
+    int64_t (*rows)(const jsprof_read_neighbours *, uint64_t, jsprof_read_neighbour *, uint64_t) =
+        is_callers ? jsprof_read_callers : jsprof_read_callees;
+    uint64_t n = (uint64_t)rows(c->neighbours, 0, NULL, 0);
     uint32_t limit = is_callers ? c->callers_limit : c->callees_limit;
-    uint32_t shown = limit && limit < n ? limit : n;
-    struct callers_row rest = { .function = UINT32_MAX, .n_hidden = n - shown };
-    for (uint32_t i = 0; i < shown; i++)
-        cli_table_row(t, &(struct callers_row){ .part = is_callers ? "caller" : "callee",
-                                                .function = list[i].function,
-                                                .value = list[i].value,
-                                                .samples = list[i].samples });
-    for (uint32_t i = shown; i < n; i++)
-        rest.value += list[i].value;
+    uint64_t shown = limit && limit < n ? limit : n;
+    struct callers_row rest = { .module = "", .n_hidden = (uint32_t)(n - shown) };
+    jsprof_read_neighbour of = { .size = sizeof of };
+    for (uint64_t i = 0; rows(c->neighbours, i, &of, 1) == 1; i++) {
+        if (i >= shown)
+            rest.value += of.value;
+        else
+            cli_table_row(t, &(struct callers_row){ .part = is_callers ? "caller" : "callee",
+                                                    .function = of.name, .module = of.module,
+                                                    .value = of.value, .samples = of.samples });
+    }
     if (rest.n_hidden && cli_form_is_text(&c->form))
         cli_table_row(t, &rest);
 }
@@ -210,12 +203,14 @@ static int callers_print(const struct callers *c)
         .head = &head, .of = c, .capture = &c->capture });
     if (t) {
         callers_part(c, t, true);
-        cli_table_row(t, &(struct callers_row){ .part = "total", .function = c->n.function,
-                                                .value = c->n.total, .self = c->n.self,
+        cli_table_row(t, &(struct callers_row){ .part = "total", .function = c->n.name,
+                                                .module = c->n.module, .value = c->n.total,
+                                                .self = c->n.self,
                                                 .samples = c->n.total_samples,
                                                 .is_itself = true });
         if (!is_text)
-            cli_table_row(t, &(struct callers_row){ .part = "self", .function = c->n.function,
+            cli_table_row(t, &(struct callers_row){ .part = "self", .function = c->n.name,
+                                                    .module = c->n.module,
                                                     .value = c->n.self,
                                                     .samples = c->n.self_samples });
         callers_part(c, t, false);
@@ -226,33 +221,58 @@ static int callers_print(const struct callers *c)
     return status;
 }
 
-/* Report that no function has this name, and list functions whose names contain it in any
- * case. */
+/* Report that no stack that counts has a function of this name, and list functions whose names
+ * contain it in any case. Without any sample that counts, report that. */
 static int callers_none(const struct callers *c)
 {
-    const struct jsp_profile *p = c->capture.profile;
     char list[512] = "";
     int shown = 0;
-    for (uint32_t i = 0; i < p->n_functions && shown < CALLERS_LIKE; i++) {
-        if (!*c->name || !strcasestr(p->functions[i].name, c->name))
+    jsprof_read_functions *functions;
+    jsprof_read_function f = { .size = sizeof f };
+    jsprof_read_sum sum = { .size = sizeof sum };
+    jsprof_read_info info = { .size = sizeof info };
+    int err = jsprof_read_functions_open(&functions, c->capture.reader, NULL, NULL);
+    if (err < 0)
+        return cli_fail(c->capture.label, "%s", strerror(-err));
+    jsprof_read_functions_sum(functions, &sum);
+    for (uint64_t i = 0; *c->name && shown < CALLERS_LIKE &&
+                         jsprof_read_function_rows(functions, i, &f, 1) == 1; i++) {
+        if (!strcasestr(f.name, c->name))
             continue;
-        char *clean = cli_clean(&c->capture.style, cli_span(p->functions[i].name));
+        char *clean = cli_clean(&c->capture.style, cli_span(f.name));
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", shown++ ? ", " : "",
                  clean ? clean : "?");
         free(clean);
     }
+    jsprof_read_functions_close(functions);
+    if (sum.samples == 0)
+        return cli_no_samples(&c->capture);
+    jsprof_read_about(c->capture.reader, &info);
     char *name = cli_clean(&c->capture.style, cli_span(c->name));
-    const char *more = c->capture.idle.samples ? "; --idle counts idle time, too" : "";
+    const char *more = info.idle_samples ? "; --idle counts idle time, too" : "";
     int status = cli_fail(c->capture.label, "no function \"%s\"%s%s%s%s", name ? name : "",
                           shown ? " (there are: " : "", list, shown ? ")" : "", more);
     free(name);
     return status;
 }
 
+static int callers_show(struct callers *c)
+{
+    int err = jsprof_read_neighbours_open(&c->neighbours, c->capture.reader, c->name, NULL);
+    if (err < 0 && err != -ENOENT)
+        return cli_fail(c->capture.label, "%s", strerror(-err));
+    cli_native_complain(&c->capture);
+    if (err == 0)
+        jsprof_read_neighbours_of(c->neighbours, &c->n);
+    int status = c->n.total_samples == 0 ? callers_none(c) : callers_print(c);
+    jsprof_read_neighbours_close(c->neighbours);
+    return status;
+}
+
 static int callers_run(struct cli_arguments *a)
 {
-    struct callers c = { .command = a->command };
+    struct callers c = { .command = a->command, .n.size = sizeof c.n };
     bool is_callers = strcmp(a->command, "callers") == 0;
     uint32_t limit = UINT32_MAX;
     const struct cli_option options[] = { { "limit", NULL, NULL, &limit },
@@ -273,14 +293,7 @@ static int callers_run(struct cli_arguments *a)
     int status = cli_filter_open(&c.capture, a->files[file], &c.filter, a->command);
     if (status)
         return status;
-    int err = jsp_neighbours_build(&c.n, c.capture.profile, &c.capture.select, c.name);
-    if (!err)
-        cli_native_complain(&c.capture);
-    status = err < 0                  ? cli_fail(c.capture.label, "%s", strerror(-err))
-             : c.n.samples == 0       ? cli_no_samples(&c.capture)
-             : c.n.total_samples == 0 ? callers_none(&c)
-                                      : callers_print(&c);
-    jsp_neighbours_free(&c.n);
+    status = callers_show(&c);
     cli_close(&c.capture);
     return status;
 }

@@ -159,7 +159,8 @@ static int hints_without_names(struct hints *h)
     for (uint32_t i = 0; i < h->rows->n; i++) {
         const struct jsp_function_row *f = &h->rows->rows[i];
         const struct jsp_function *function = &p->functions[f->function];
-        if (f->kind != JSPROF_KIND_NATIVE || !cli_native_is_nameless(function))
+        if (f->kind != JSPROF_KIND_NATIVE ||
+            !cli_native_is_nameless(function->name, function->module))
             continue;
         sum += f->self;
         if (f->self > best) {

@@ -2,11 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/events.h"
-
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -36,35 +32,11 @@ struct list {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_form form;
-    struct jsp_events events;
-    struct jsp_events_groups groups;
-    int32_t *pids; /* owned; NULL: all */
+    jsprof_read_events *events;
+    jsprof_read_events_sum sum;
     bool is_each, has_messages;
     struct cli_head head;
 };
-
-static int list_build(struct list *l)
-{
-    struct jsp_profile *p = l->capture.profile;
-    struct jsp_events_of of = { 0 };
-    if (l->capture.select.threads) { /* the processes of the chosen threads */
-        of.pids = l->pids = malloc((p->n_threads + 1) * sizeof *l->pids);
-        if (!l->pids)
-            return -ENOMEM;
-        for (uint32_t i = 0; i < p->n_threads; i++)
-            if (l->capture.select.threads[i])
-                l->pids[of.n++] = p->threads[i].pid;
-    }
-    int err = jsp_events_read(&l->events, p, of);
-    if (err < 0 || l->is_each)
-        return err;
-    return jsp_events_group(&l->groups, &l->events, l->has_messages);
-}
-
-static struct cli_span list_span(struct jsp_read_text t)
-{
-    return (struct cli_span){ t.at, t.len };
-}
 
 /* -- Columns of the sums ---------------------------------------------------- */
 
@@ -103,11 +75,11 @@ static bool list_is_short(const void *of)
 /* Return a figure. Text shows a duration, or a number in few digits. */
 static struct cli_cell list_figure(CLI_OF_ROW)
 {
-    const struct jsp_events_group *g = row;
+    const jsprof_read_spread *g = row;
     struct cli_cell cell = cli_get_real(c, of, row);
     double v = cell.real;
     bool is_whole = v == (double)(int64_t)v && v < 1e15 && v > -1e15;
-    if (*g->kind == 'm')
+    if (!g->is_counter)
         cli_duration(cell.shown, v > 0 ? (uint64_t)v : 0);
     else if (is_whole && v >= 0)
         cli_count(cell.shown, (uint64_t)v);
@@ -118,45 +90,45 @@ static struct cli_cell list_figure(CLI_OF_ROW)
 
 static struct cli_cell list_message(CLI_OF_ROW)
 {
-    const struct jsp_events_group *g = row;
-    return *g->kind == 'm' ? cli_cell_text(g->message) : cli_cell_none();
+    const jsprof_read_spread *g = row;
+    return g->is_counter ? cli_cell_none() : cli_cell_string(g->message);
 }
 
 static const char *const list_units[] = { "ns", NULL };
 
 static struct cli_cell list_unit(CLI_OF_ROW)
 {
-    bool is_mark = *((const struct jsp_events_group *)row)->kind == 'm';
-    return is_mark ? cli_cell_string(list_units[0]) : cli_cell_none();
+    bool is_counter = ((const jsprof_read_spread *)row)->is_counter;
+    return is_counter ? cli_cell_none() : cli_cell_string(list_units[0]);
 }
 
 /* Print "group / name" in the width of its column. */
 static void list_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
-    const struct jsp_events_group *g = row;
-    int used = cli_name(s, list_span(g->group), room / 2);
+    const jsprof_read_spread *g = row;
+    int used = cli_name(s, cli_span(g->group), room / 2);
     fputs(" / ", stdout);
-    used += 3 + cli_name(s, list_span(g->name), room - used - 3);
+    used += 3 + cli_name(s, cli_span(g->name), room - used - 3);
     cli_repeat(" ", room - used);
 }
 
 /* Print "group / name  message" in a third of the room, half of the rest, and the rest. */
-static void list_draw_long(const struct cli_style *s, const struct jsp_read_text words[3], int room)
+static void list_draw_long(const struct cli_style *s, const char *const words[3], int room)
 {
-    int used = cli_name(s, list_span(words[0]), room ? room / 3 : 0);
+    int used = cli_name(s, cli_span(words[0]), room ? room / 3 : 0);
     fputs(" / ", stdout);
-    used += 3 + cli_name(s, list_span(words[1]), room ? (room - used) / 2 : 0);
+    used += 3 + cli_name(s, cli_span(words[1]), room ? (room - used) / 2 : 0);
     fputs("  ", stdout);
     if (!room || room - used - 2 > 0)
-        cli_name(s, list_span(words[2]), room ? room - used - 2 : 0);
+        cli_name(s, cli_span(words[2]), room ? room - used - 2 : 0);
 }
 
 static void list_draw_message(const struct cli_table *t, const void *row, int room)
 {
-    const struct jsp_events_group *g = row;
+    const jsprof_read_spread *g = row;
     list_draw_long(cli_table_style(t),
-                   (struct jsp_read_text[]){ g->group, g->name, g->message }, room);
+                   (const char *[]){ g->group, g->name, g->message }, room);
 }
 
 static const char *list_heading(const struct cli_table *t)
@@ -171,42 +143,47 @@ static const char *list_heading_count(const struct cli_table *t)
 
 static const char *const list_kinds[] = { "mark", "counter", NULL };
 
-#define LIST_FIELD(field) .offset = offsetof(struct jsp_events_group, field)
+static struct cli_cell list_kind(CLI_OF_ROW)
+{
+    return cli_cell_string(list_kinds[((const jsprof_read_spread *)row)->is_counter]);
+}
+
+#define LIST_FIELD(field) .offset = offsetof(jsprof_read_spread, field)
 
 /* Where there is little room, the last figures stay. */
 static const struct cli_column list_columns[] = {
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_string, LIST_FIELD(kind),
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = list_kind,
       .words = list_kinds, .means = "Durations of marks, or values of a counter." },
-    { .name = "group", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(group),
+    { .name = "group", .type = CLI_TYPE_TEXT, .get = cli_get_string, LIST_FIELD(group),
       .means = "The group of the mark or counter." },
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_FIELD(name),
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_string, LIST_FIELD(name),
       .means = "The name of the mark or counter." },
     { .name = "message", .type = CLI_TYPE_TEXT, .get = list_message, .when = list_has_messages,
       .may_lack = true, .means = "The message of the marks; null: a counter has none." },
     { .head = "MARK", .heading = list_heading, .type = CLI_TYPE_TEXT, .draw = list_draw,
       .place = 10, .width = -LIST_NAME, .fits = list_is_short },
     { .name = "count", .head = "TIMES", .heading = list_heading_count, .type = CLI_TYPE_COUNT,
-      .get = cli_get_u64, LIST_FIELD(sum.n), .place = 20, .width = 7,
+      .get = cli_get_u64, LIST_FIELD(n), .place = 20, .width = 7,
       .means = "How many marks or values there are." },
     { .name = "total", .head = "TOTAL", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.total), .place = 30, .width = 9, .minimum = 85, .fits = list_is_marks,
+      LIST_FIELD(total), .place = 30, .width = 9, .minimum = 85, .fits = list_is_marks,
       .means = "The sum." },
     { .name = "min", .head = "LEAST", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.min), .place = 40, .width = 9, .minimum = 76, .fits = list_is_short,
+      LIST_FIELD(min), .place = 40, .width = 9, .minimum = 76, .fits = list_is_short,
       .means = "The least." },
     { .name = "mean", .head = "MEAN", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.mean), .place = 50, .width = 9, .minimum = 67, .fits = list_is_short,
+      LIST_FIELD(mean), .place = 50, .width = 9, .minimum = 67, .fits = list_is_short,
       .means = "The mean." },
     { .name = "median", .head = "MEDIAN", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.median), .place = 60, .width = 9, .minimum = 58,
+      LIST_FIELD(median), .place = 60, .width = 9, .minimum = 58,
       .means = "The median, which occurs." },
     { .name = "p95", .head = "95%", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.p95), .place = 70, .width = 9, .minimum = 49, .fits = list_is_short,
+      LIST_FIELD(p95), .place = 70, .width = 9, .minimum = 49, .fits = list_is_short,
       .means = "The 95th percentile, which occurs." },
     { .name = "max", .head = "MOST", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.max), .place = 80, .width = 9, .means = "The most." },
+      LIST_FIELD(max), .place = 80, .width = 9, .means = "The most." },
     { .name = "last", .head = "LAST", .type = CLI_TYPE_REAL, .get = list_figure,
-      LIST_FIELD(sum.last), .place = 30, .width = 9, .minimum = 85, .fits = list_is_counters,
+      LIST_FIELD(last), .place = 30, .width = 9, .minimum = 85, .fits = list_is_counters,
       .means = "The last in the order of time." },
     { .name = "unit", .type = CLI_TYPE_WORD, .get = list_unit, .words = list_units,
       .may_lack = true, .means = "The unit of these figures; null: as the counter has it." },
@@ -226,9 +203,7 @@ static const struct cli_document list_document = {
 
 static struct cli_cell list_time(CLI_OF_ROW)
 {
-    const struct list *l = ((const struct list_of *)of)->list;
-    return cli_cell_time(((const struct jsp_event_mark *)row)->time,
-                         l->capture.profile->start_time, 6);
+    return cli_cell_time(((const jsprof_read_mark *)row)->time, 0, 6);
 }
 
 static struct cli_cell list_duration(CLI_OF_ROW)
@@ -240,12 +215,12 @@ static struct cli_cell list_duration(CLI_OF_ROW)
 
 static void list_draw_mark(const struct cli_table *t, const void *row, int room)
 {
-    const struct jsp_event_mark *m = row;
+    const jsprof_read_mark *m = row;
     list_draw_long(cli_table_style(t),
-                   (struct jsp_read_text[]){ m->group, m->name, m->message }, room);
+                   (const char *[]){ m->group, m->name, m->message }, room);
 }
 
-#define LIST_MARK(field) .offset = offsetof(struct jsp_event_mark, field)
+#define LIST_MARK(field) .offset = offsetof(jsprof_read_mark, field)
 
 static const struct cli_column list_each_columns[] = {
     { .name = "time_ns", .head = "FROM s", .type = CLI_TYPE_TIME, .get = list_time, .place = 10,
@@ -253,12 +228,12 @@ static const struct cli_column list_each_columns[] = {
     { .name = "duration_ns", .head = "LENGTH", .type = CLI_TYPE_INTEGER, .get = list_duration,
       LIST_MARK(duration), .place = 20, .width = 10, .means = "How long it is, in nanoseconds." },
     { .name = "process", .head = "PROCESS", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
-      LIST_MARK(pid), .place = 30, .width = 9, .means = "The number of the process." },
-    { .name = "group", .head = "MARK", .type = CLI_TYPE_TEXT, .get = cli_get_text,
+      LIST_MARK(process), .place = 30, .width = 9, .means = "The number of the process." },
+    { .name = "group", .head = "MARK", .type = CLI_TYPE_TEXT, .get = cli_get_string,
       LIST_MARK(group), .draw = list_draw_mark, .place = 40, .means = "The group of the mark." },
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_MARK(name),
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_string, LIST_MARK(name),
       .means = "The name of the mark." },
-    { .name = "message", .type = CLI_TYPE_TEXT, .get = cli_get_text, LIST_MARK(message),
+    { .name = "message", .type = CLI_TYPE_TEXT, .get = cli_get_string, LIST_MARK(message),
       .means = "The message of the mark." },
     { 0 }
 };
@@ -275,53 +250,65 @@ static const struct cli_document list_each_document = {
  * both kinds. */
 static int list_table(const struct list *l, const char *kind)
 {
+    int64_t (*rows)(jsprof_read_events *, uint64_t, jsprof_read_spread *, uint64_t) =
+        l->has_messages ? jsprof_read_message_spreads : jsprof_read_spreads;
     struct list_of of = { l, kind };
-    bool is_text = cli_form_is_text(&l->form), has_any = !is_text;
-    for (uint32_t i = 0; i < l->groups.n && !has_any; i++)
-        has_any = strcmp(l->groups.at[i].kind, kind) == 0;
-    if (!has_any)
+    bool is_text = cli_form_is_text(&l->form), is_counters = list_is_counters(&of);
+    jsprof_read_spread row = { .size = sizeof row };
+    int64_t got = 0;
+    if (is_text && (is_counters ? l->sum.values : l->sum.marks) == 0)
         return CLI_OK;
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .command = "list",
         .columns = list_columns, .document = &list_document,
         .head = &l->head, .of = &of, .capture = &l->capture });
-    for (uint32_t i = 0; t && i < l->groups.n; i++)
-        if (!is_text || strcmp(l->groups.at[i].kind, kind) == 0)
-            cli_table_row(t, &l->groups.at[i]);
+    for (uint64_t i = 0; t && (got = rows(l->events, i, &row, 1)) == 1; i++)
+        if (!is_text || row.is_counter == is_counters)
+            cli_table_row(t, &row);
+    cli_incomplete(got < 0);
+    return cli_table_close(t);
+}
+
+static int list_each(const struct list *l)
+{
+    jsprof_read_mark row = { .size = sizeof row };
+    int64_t got = 0;
+    struct cli_table *t = cli_table_open(&(struct cli_show){
+        .form = &l->form, .command = "list",
+        .columns = list_each_columns, .document = &list_each_document, .head = &l->head,
+        .of = &(struct list_of){ l, "mark" }, .capture = &l->capture });
+    for (uint64_t i = 0; t && !ferror(stdout) &&
+                         (got = jsprof_read_marks(l->events, i, &row, 1)) == 1; i++)
+        cli_table_row(t, &row);
+    cli_incomplete(got < 0);
     return cli_table_close(t);
 }
 
 static int list_show(struct list *l)
 {
-    int err = list_build(l);
-    if (err < 0)
-        return cli_fail(l->capture.label, "%s", strerror(-err));
-    if (l->events.undefined)
+    jsprof_read_error error = { .size = sizeof error };
+    if (jsprof_read_events_open(&l->events, l->capture.reader, &error) < 0)
+        return cli_refuse(&l->capture, &error, "list");
+    jsprof_read_events_of(l->events, &l->sum);
+    if (l->sum.undefined)
         cli_fail(l->capture.label, "%" PRIu64 " value%s of counters that nothing defines, "
-                                   "skipped", l->events.undefined, cli_s(l->events.undefined));
+                                   "skipped", l->sum.undefined, cli_s(l->sum.undefined));
     bool is_text = cli_form_is_text(&l->form);
     if (!is_text && cli_head_of(&l->head, &l->capture))
         return CLI_FAILED;
-    if (is_text && l->events.n_marks == 0 && l->events.n_values == 0) {
+    if (is_text && l->sum.marks == 0 && l->sum.values == 0) {
         puts("No marks and no counters.");
         return CLI_OK;
     }
-    if (l->is_each) {
-        struct cli_table *t = cli_table_open(&(struct cli_show){
-            .form = &l->form, .command = "list",
-            .columns = list_each_columns, .document = &list_each_document, .head = &l->head,
-            .of = &(struct list_of){ l, "mark" }, .capture = &l->capture });
-        for (uint32_t i = 0; t && i < l->events.n_marks && !ferror(stdout); i++)
-            cli_table_row(t, &l->events.marks[i]);
-        return cli_table_close(t);
-    }
+    if (l->is_each)
+        return list_each(l);
     int status = list_table(l, "mark");
     return status || !is_text ? status : list_table(l, "counter");
 }
 
 static int list_run(struct cli_arguments *a)
 {
-    struct list l = { 0 };
+    struct list l = { .sum.size = sizeof l.sum };
     const struct cli_option options[] = { { "each", &l.is_each, NULL, NULL },
                                           { "messages", &l.has_messages, NULL, NULL },
                                           CLI_FORM_OPTIONS(&l.form),
@@ -334,9 +321,7 @@ static int list_run(struct cli_arguments *a)
     if (status)
         return status;
     status = list_show(&l);
-    jsp_events_free(&l.events);
-    jsp_events_groups_free(&l.groups);
-    free(l.pids);
+    jsprof_read_events_close(l.events);
     cli_close(&l.capture);
     return status;
 }

@@ -175,21 +175,20 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
 }
 
-bool cli_native_is_nameless(const struct jsp_function *f)
+bool cli_native_is_nameless(const char *name, const char *module)
 {
     /* The name is "[libc.so.6]" or "libc.so.6+0x1230". */
-    size_t len = strlen(f->module);
-    return *f->name == '[' || (strncmp(f->name, f->module, len) == 0 &&
-                               strncmp(f->name + len, "+0x", 3) == 0);
+    size_t len = strlen(module);
+    return *name == '[' || (strncmp(name, module, len) == 0 && strncmp(name + len, "+0x", 3) == 0);
 }
 
-void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
-                       const struct jsp_function *f)
+void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c, const char *name,
+                       const char *module)
 {
     out[0] = 0;
-    if (!*f->module || cli_native_is_nameless(f))
+    if (!*module || cli_native_is_nameless(name, module))
         return;
     strcpy(out, "  [");
-    native_put(out + 3, c, f->module, CLI_PLACE - 5);
+    native_put(out + 3, c, module, CLI_PLACE - 5);
     strcat(out, "]");
 }

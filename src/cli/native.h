@@ -40,10 +40,10 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
 void cli_native_text(char out[CLI_PLACE], const struct cli_capture *c, const char *name);
 
 /* Return true if native code has only its module as a name. */
-bool cli_native_is_nameless(const struct jsp_function *f);
+bool cli_native_is_nameless(const char *name, const char *module);
 
 /* Write "  [libc.so.6]" of a function whose name does not contain the module, or "". */
-void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c,
-                       const struct jsp_function *f);
+void cli_native_module(char out[CLI_PLACE], const struct cli_capture *c, const char *name,
+                       const char *module);
 
 #endif

@@ -170,7 +170,8 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
         snprintf(line, sizeof line, " %s %.0f%%", place,
                  100 * (double)f->line_value / (double)f->self);
     if (is_roomy)
-        cli_native_module(module, &r->capture, report_function(r, f));
+        cli_native_module(module, &r->capture, report_function(r, f)->name,
+                          report_function(r, f)->module);
     cli_name(s, cli_span(report_function(r, f)->name),
              room ? room - (int)strlen(line) - (int)strlen(module) : 0);
     cli_colour(s, CLI_DIM);

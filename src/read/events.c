@@ -12,6 +12,8 @@
 struct jsprof_read_events {
     jsprof_reader *reader;
     struct jsp_events of;
+    struct jsp_events_groups groups[2]; /* made when they are asked for; [1] by message, too */
+    bool has_groups[2];
 };
 
 /* Read the events of the processes of the chosen threads. */
@@ -104,10 +106,77 @@ int64_t jsprof_read_values(const jsprof_read_events *e, uint64_t first, jsprof_r
     return rows;
 }
 
+int jsprof_read_events_of(const jsprof_read_events *e, jsprof_read_events_sum *out)
+{
+    const jsprof_read_events_sum sum = { .marks = e->of.n_marks, .counters = e->of.n_counters,
+                                         .values = e->of.n_values,
+                                         .undefined = e->of.undefined };
+    jsp_reader_give(out, 0, &sum, sizeof sum);
+    return 0;
+}
+
+/* Make the groups. The values of counters remain in the order of the file. */
+static int events_group(jsprof_read_events *e, bool by_message)
+{
+    struct jsp_events sorted = e->of;
+    if (e->has_groups[by_message])
+        return 0;
+    sorted.values = malloc(((size_t)sorted.n_values + 1) * sizeof *sorted.values);
+    if (!sorted.values)
+        return -ENOMEM;
+    if (sorted.n_values)
+        memcpy(sorted.values, e->of.values, sorted.n_values * sizeof *sorted.values);
+    int err = jsp_events_group(&e->groups[by_message], &sorted, by_message);
+    free(sorted.values);
+    if (err < 0)
+        jsp_events_groups_free(&e->groups[by_message]);
+    e->has_groups[by_message] = err == 0;
+    return err;
+}
+
+static int64_t events_spreads(jsprof_read_events *e, struct jsp_events_groups *g, uint64_t first,
+                              jsprof_read_spread *out, uint64_t n)
+{
+    jsprof_reader *r = e->reader;
+    int64_t rows;
+    if (!jsp_reader_range(g->n, first, n, out, &rows))
+        return rows;
+    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
+        const struct jsp_events_group *from = &g->at[first + i];
+        const struct jsp_events_sum *s = &from->sum;
+        const jsprof_read_spread row = {
+            .is_counter = *from->kind == 'c', .group = jsp_reader_text(r, from->group),
+            .name = jsp_reader_text(r, from->name), .message = jsp_reader_text(r, from->message),
+            .n = s->n, .total = s->total, .min = s->min, .mean = s->mean, .median = s->median,
+            .p95 = s->p95, .max = s->max, .last = s->last,
+        };
+        if (!row.group || !row.name || !row.message)
+            return -ENOMEM;
+        jsp_reader_give(out, i, &row, sizeof row);
+    }
+    return rows;
+}
+
+int64_t jsprof_read_spreads(jsprof_read_events *e, uint64_t first, jsprof_read_spread *out,
+                            uint64_t n)
+{
+    int err = events_group(e, false);
+    return err < 0 ? err : events_spreads(e, &e->groups[0], first, out, n);
+}
+
+int64_t jsprof_read_message_spreads(jsprof_read_events *e, uint64_t first,
+                                    jsprof_read_spread *out, uint64_t n)
+{
+    int err = events_group(e, true);
+    return err < 0 ? err : events_spreads(e, &e->groups[1], first, out, n);
+}
+
 void jsprof_read_events_close(jsprof_read_events *e)
 {
     if (!e)
         return;
     jsp_events_free(&e->of);
+    jsp_events_groups_free(&e->groups[0]);
+    jsp_events_groups_free(&e->groups[1]);
     free(e);
 }

@@ -106,7 +106,7 @@ static void stacks_line(const struct stacks *d, uint32_t at, const struct jsp_pr
     const struct cli_style *style = &d->capture.style;
     const struct jsp_function *f = &d->capture.profile->functions[frame->function];
     char module[CLI_PLACE];
-    cli_native_module(module, &d->capture, f);
+    cli_native_module(module, &d->capture, f->name, f->module);
     printf("  %3u  ", (unsigned)at);
     cli_name(style, cli_span(f->name), 0);
     if (frame->line)
