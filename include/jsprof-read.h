@@ -553,6 +553,70 @@ JSPROF_READ_API int64_t jsprof_read_changes(const jsprof_read_comparison *c, uin
                                             jsprof_read_change *out, uint64_t n);
 JSPROF_READ_API void jsprof_read_compare_close(jsprof_read_comparison *c); /* NULL is valid */
 
+/* -- 9. Tasks, their runs, and the turns of loops ---------------------------- */
+
+/* Of the whole capture: filters and the span of time have no effect on them. A capture may have
+ * any of them without the others, such as a run of a task whose record was lost; then the number
+ * of what is missing is JSPROF_READ_NONE. A parent has a lower number than its children. */
+#define JSPROF_READ_NONE 0xFFFFFFFFu
+typedef struct jsprof_read_tasks jsprof_read_tasks;
+typedef struct jsprof_read_tasks_sum {
+    size_t size;
+    uint64_t tasks, runs, turns;
+    uint64_t stall_ns; /* the recorder kept only turns that took longer; 0: all */
+    /* what the recorder lost, and what it counted as errors of the host */
+    uint64_t lost, ends_unmatched, runs_left, runs_deep, wrong_handles;
+    /* what is not as it should be in the capture */
+    uint64_t unknown;  /* runs of tasks that it lacks, */
+    uint64_t before;   /* of these the ones of tasks that were made before it began */
+    uint64_t repeated, orphans, crossing, malformed;
+} jsprof_read_tasks_sum;
+typedef struct jsprof_read_task {
+    size_t size;
+    uint64_t number;        /* in its process */
+    int64_t time, done;     /* made, and said to be done; done INT64_MIN: it was not */
+    int32_t pid, tid;       /* where it was made */
+    uint32_t parent;        /* the task that ran then */
+    uint32_t n_runs;
+    const char *kind, *name;
+} jsprof_read_task;
+typedef struct jsprof_read_run {
+    size_t size;
+    int64_t time, duration; /* of one that is open: at least */
+    int64_t inner;          /* the part in which runs inside it ran */
+    int64_t delay;          /* since its task was ready; -1: unknown */
+    int32_t pid, tid;
+    uint32_t task;          /* its number here */
+    uint32_t by;            /* the task that made it ready; its parent, if nothing did */
+    uint32_t outer, turn;   /* the run around it, and the turn in which it began */
+    uint32_t depth;         /* runs around it */
+    bool is_open;           /* it has no end in the capture */
+    bool is_left;           /* it ended because a run or a turn around it ended */
+} jsprof_read_run;
+typedef struct jsprof_read_turn { /* a long one is a stall */
+    size_t size;
+    int64_t time, duration;
+    int64_t inner;          /* the part in which a loop inside it ran */
+    int32_t pid, tid;
+    uint32_t depth;         /* turns around it */
+} jsprof_read_turn;
+
+/* Runs and turns are by thread, then by time, outer ones first. */
+JSPROF_READ_API int jsprof_read_tasks_open(jsprof_read_tasks **out, jsprof_reader *r,
+                                           jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_tasks_of(const jsprof_read_tasks *t, jsprof_read_tasks_sum *out);
+JSPROF_READ_API int64_t jsprof_read_task_rows(const jsprof_read_tasks *t, uint64_t first,
+                                              jsprof_read_task *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_runs(const jsprof_read_tasks *t, uint64_t first,
+                                         jsprof_read_run *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_turns(const jsprof_read_tasks *t, uint64_t first,
+                                          jsprof_read_turn *out, uint64_t n);
+/* The frames on which a task was made, the innermost first. */
+JSPROF_READ_API int64_t jsprof_read_task_frames(const jsprof_read_tasks *t, uint32_t task,
+                                                uint64_t first, jsprof_read_frame *out,
+                                                uint64_t n);
+JSPROF_READ_API void jsprof_read_tasks_close(jsprof_read_tasks *t); /* NULL is valid */
+
 #ifdef __cplusplus
 }
 #endif

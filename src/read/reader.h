@@ -113,6 +113,10 @@ int jsp_reader_counts(jsprof_reader *r, uint32_t stack);
 /* Store the frames of a stack in r->frames. Return 0 or -ENOMEM. */
 int jsp_reader_frames(jsprof_reader *r, uint32_t stack);
 
+/* Store frames as rows of the user. */
+void jsp_reader_frame_rows(const jsprof_reader *r, const struct jsp_profile_frame *from,
+                           jsprof_read_frame *out, uint64_t n);
+
 void jsp_reader_choice_free(struct jsp_reader_choice *c);
 
 /* Read a span of time, "2s..5s", as ns from the start; *to 0: the end. */

@@ -105,6 +105,20 @@ int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first, jsprof_read_stack *
     return rows;
 }
 
+void jsp_reader_frame_rows(const jsprof_reader *r, const struct jsp_profile_frame *from,
+                           jsprof_read_frame *out, uint64_t n)
+{
+    const struct jsp_profile *p = &r->profile;
+    for (uint64_t i = 0; i < n; i++, from++) {
+        const struct jsp_function *f = &p->functions[from->function];
+        const jsprof_read_frame frame = { .function = from->function, .line = from->line,
+                                          .name = f->name, .kind = jsp_kind_name(from->kind),
+                                          .tier = jsp_tier_name(from), .module = f->module,
+                                          .file = from->file ? p->files[from->file] : "" };
+        jsp_reader_give(out, i, &frame, sizeof frame);
+    }
+}
+
 int64_t jsprof_read_frames(jsprof_reader *r, uint32_t stack, uint64_t first,
                            jsprof_read_frame *out, uint64_t n)
 {
@@ -117,14 +131,6 @@ int64_t jsprof_read_frames(jsprof_reader *r, uint32_t stack, uint64_t first,
         return err;
     if (!jsp_reader_range(r->n_frames, first, n, out, &rows))
         return rows;
-    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
-        const struct jsp_profile_frame *from = &r->frames[first + i];
-        const struct jsp_function *f = &p->functions[from->function];
-        const jsprof_read_frame frame = { .function = from->function, .line = from->line,
-                                          .name = f->name, .kind = jsp_kind_name(from->kind),
-                                          .tier = jsp_tier_name(from), .module = f->module,
-                                          .file = from->file ? p->files[from->file] : "" };
-        jsp_reader_give(out, i, &frame, sizeof frame);
-    }
+    jsp_reader_frame_rows(r, r->frames + first, out, (uint64_t)rows);
     return rows;
 }

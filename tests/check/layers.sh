@@ -66,7 +66,7 @@ awk '
 
 # What of the command is not yet written with include/jsprof-read.h alone.
 inside='annotate.c annotate.h calls.h calls_compare.c calls_keep.c calls_table.c
-    causes.c diff.c dump.c hints.c hints.h info_tasks.c loop.c markdown.c markdown.h
+    causes.c diff.c dump.c hints.c hints.h loop.c markdown.c markdown.h
     native.c native.h open.h report.c stalls.c threads.h tree.c
     diff_tasks.c'
 for f in $inside; do echo "src/cli/$f"; done | sort >"$tmp/listed"

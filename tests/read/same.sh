@@ -23,6 +23,7 @@ reduce() # VERB <CSV
         print $1 "," $n "," $(n + 2) "," $(n + 3) }' ;;
     diff) sed -E 's/(,[0-9.e+-]+){6}(,[01])$/\2/
         s/,share_before.*,significant/,significant/' ;;
+    spreads) sed -E '1d; s/,(ns)?$//' ;;
     counters) sed -n 's/^counter,//p' | awk -F , '{ print $1 "," $2 "," $3 "," $4 }' ;;
     *) cat ;;
     esac
@@ -38,6 +39,7 @@ same() # VERB CAPTURE [WORD[=VALUE]]...
     edges) command='calls --edges' ;;
     list) command='list --each' ;;
     counters) command=list ;;
+    spreads) command='list --messages' ;;
     diff) files="good.cap $files" ;;
     callers | annotate) function=main ;;
     esac
@@ -86,6 +88,7 @@ for capture in *.cap; do
     same callers "$capture" native
     same list "$capture" time=2ms..8ms
     same counters "$capture"
+    same spreads "$capture"
     same calls "$capture"
     same edges "$capture"
     same annotate "$capture" of=work

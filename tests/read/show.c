@@ -284,6 +284,64 @@ static int annotate(jsprof_reader *r)
     return 0;
 }
 
+/* As the CSV of `jsprof list`. */
+static int spreads(jsprof_reader *r)
+{
+    jsprof_read_events *e;
+    jsprof_read_spread s = { .size = sizeof s };
+    if (jsprof_read_events_open(&e, r, &error) < 0)
+        return failed();
+    for (uint64_t i = 0; jsprof_read_message_spreads(e, i, &s, 1) == 1; i++) {
+        printf("%s,", s.is_counter ? "counter" : "mark");
+        text(s.group);
+        putchar(',');
+        text(s.name);
+        putchar(',');
+        if (!s.is_counter)
+            text(s.message);
+        printf(",%" PRIu64 ",%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g\n", s.n, s.total, s.min,
+               s.mean, s.median, s.p95, s.max, s.last);
+    }
+    jsprof_read_events_close(e);
+    return 0;
+}
+
+/* By the kind and name of the task: how many were made, their runs, the longest delay; then the
+ * runs in their threads, the turns, and the frames on which each task was made. */
+static int tasks(jsprof_reader *r)
+{
+    jsprof_read_tasks *t;
+    jsprof_read_task task = { .size = sizeof task };
+    jsprof_read_run run = { .size = sizeof run };
+    jsprof_read_turn turn = { .size = sizeof turn };
+    jsprof_read_frame frame = { .size = sizeof frame };
+    jsprof_read_tasks_sum sum = { .size = sizeof sum };
+    if (jsprof_read_tasks_open(&t, r, &error) < 0)
+        return failed();
+    jsprof_read_tasks_of(t, &sum);
+    printf("%" PRIu64 " tasks, %" PRIu64 " runs, %" PRIu64 " turns, unknown %" PRIu64 ", before %"
+           PRIu64 ", repeated %" PRIu64 ", crossing %" PRIu64 "\n", sum.tasks, sum.runs, sum.turns,
+           sum.unknown, sum.before, sum.repeated, sum.crossing);
+    for (uint64_t i = 0; jsprof_read_task_rows(t, i, &task, 1) == 1; i++) {
+        printf("task %" PRIu64 " %s %s of %d at %" PRId64 ", runs %u", task.number, task.kind,
+               task.name, task.tid, task.time, task.n_runs);
+        if (task.parent != JSPROF_READ_NONE)
+            printf(", parent %u", task.parent);
+        for (uint64_t f = 0; jsprof_read_task_frames(t, (uint32_t)i, f, &frame, 1) == 1; f++)
+            printf(" < %s", frame.name);
+        putchar('\n');
+    }
+    for (uint64_t i = 0; jsprof_read_runs(t, i, &run, 1) == 1; i++)
+        printf("run %" PRIu64 " of %d on %d at %" PRId64 " for %" PRId64 ", inner %" PRId64
+               ", delay %" PRId64 ", depth %u%s\n", i, (int)run.task, run.tid, run.time,
+               run.duration, run.inner, run.delay, run.depth, run.is_open ? ", open" : "");
+    for (uint64_t i = 0; jsprof_read_turns(t, i, &turn, 1) == 1; i++)
+        printf("turn on %d at %" PRId64 " for %" PRId64 ", inner %" PRId64 "\n", turn.tid,
+               turn.time, turn.duration, turn.inner);
+    jsprof_read_tasks_close(t);
+    return 0;
+}
+
 /* Two captures, of which the first is opened here. */
 static int diff(jsprof_reader *after)
 {
@@ -359,7 +417,8 @@ int main(int argc, char **argv)
     } verbs[] = { { "report", report }, { "samples", samples }, { "threads", threads },
                   { "info", info }, { "tree", tree }, { "callers", callers }, { "list", list },
                   { "counters", counters }, { "calls", calls }, { "edges", edges },
-                  { "annotate", annotate }, { "diff", diff } };
+                  { "annotate", annotate }, { "diff", diff }, { "tasks", tasks },
+                  { "spreads", spreads } };
     jsprof_reader *r;
     int status = 2;
     for (int i = 2; i < argc; i++) {

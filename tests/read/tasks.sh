@@ -1,0 +1,29 @@
+#!/bin/sh
+# read/tasks.sh - the reading library gives the tasks, runs and turns that a made capture has, with
+# the stacks on which tasks were made; of a capture without tasks, none.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/cli/lib.sh"
+$CC -std=c11 -Wall -Wextra ${WERROR:-} -I"$SRCDIR/include" -o show "$SRCDIR/tests/read/show.c" \
+    -L"$B/lib" -ljsprof-read -Wl,-rpath,"$B/lib"
+work='work (/srv/app/lib/deep/inside/work.js:20:3)' main='main (/srv/app/start.js:1:1)'
+cat >wanted <<EOF
+3 tasks, 7 runs, 2 turns, unknown 1, before 1, repeated 0, crossing 0
+task 5 timeout tick (app.js:10) of 100 at 1000000, runs 3 < $main
+task 6 promise load (app.js:20) of 100 at 12000000, runs 2, parent 0 < $work < $main
+task 7 promise show (app.js:30) of 100 at 15000000, runs 1, parent 1 < $work < $main
+run 0 of 0 on 100 at 10000000 for 4000000, inner 0, delay 9000000, depth 0
+run 1 of 1 on 100 at 14500000 for 1000000, inner 0, delay 1500000, depth 0
+run 2 of 0 on 100 at 20000000 for 2000000, inner 0, delay -1, depth 0
+run 3 of 2 on 100 at 23000000 for 25000000, inner 10000000, delay 8000000, depth 0
+run 4 of -1 on 100 at 30000000 for 10000000, inner 0, delay -1, depth 1
+run 5 of 0 on 100 at 60000000 for 5000000, inner 0, delay -1, depth 0, open
+run 6 of 1 on 200 at 20000000 for 10000000, inner 0, delay -1, depth 0
+turn on 100 at 9000000 for 7000000, inner 0
+turn on 100 at 20000000 for 30000000, inner 0
+EOF
+./show tasks tasks.cap >ours
+diff wanted ours || bad=1
+./show tasks good.cap >ours
+echo '0 tasks, 0 runs, 0 turns, unknown 0, before 0, repeated 0, crossing 0' | diff - ours || bad=1
+exit $bad
