@@ -187,7 +187,8 @@ static void top_draw(const struct cli_table *t, const void *row, int room)
     const struct jsp_function_row *f = row;
     char module[CLI_PLACE] = "", place[CLI_PLACE] = "";
     if (!p->groups) {
-        cli_native_module(module, &p->capture, &p->capture.profile->functions[f->function]);
+        const struct jsp_function *function = &p->capture.profile->functions[f->function];
+        cli_native_module(module, &p->capture, function->name, function->module);
         cli_native_place(place, &p->capture, (struct cli_line){ f->file, f->line });
     }
     int used = (int)strlen(module) + (int)strlen(place);
