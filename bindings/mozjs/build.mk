@@ -140,7 +140,8 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
 	  $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request farewell counts coverage script sources threads painting tasks) $(RELAY_OBJ) $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
+  request errors farewell counts coverage script sources threads painting tasks) $(RELAY_OBJ) \
+  $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'
 	$(Q)$(CXX) -shared -o $@ -Wl,-z,now -Wl,-z,nodelete -Wl,-z,defs \

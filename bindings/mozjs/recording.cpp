@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "errors.h"
 #include "evaluated.h"
 #include "farewell.h"
 #include "jsprof-mozjs.h"
@@ -30,6 +31,8 @@ request recording_request; /* session nullptr: none, or already closed */
 const char *recording_program;
 bool recording_begun;   /* the first thread has joined */
 bool recording_stopped; /* stopped by SIGUSR2 */
+bool recording_tells;   /* JSPROF_ERRORS=1 */
+bool recording_describes; /* it has no file: only errors have stacks */
 
 /* Each thread has its own. */
 thread_local jsprof_thread *recording_thread;
@@ -147,10 +150,24 @@ int recording_begin(void)
     if (err == 0)
         err = farewell_install(recording_close, r->toggles ? recording_toggle : nullptr);
     recording_stopped = r->begins_stopped;
-    if (err == 0 && !recording_stopped)
+    if (err == 0 && !recording_stopped && !recording_describes)
         err = jsprof_start(r->session);
     recording_begun = err == 0;
+    if (err == 0 && recording_tells)
+        errors_install(recording_here);
     return err;
+}
+
+/* Open a session without a file and timers. */
+int recording_describe(void)
+{
+    jsprof_options o = {};
+
+    o.size = sizeof o;
+    o.flags = JSPROF_DESCRIBE;
+    snprintf(recording_request.name, sizeof recording_request.name, "JSPROF_ERRORS");
+    recording_describes = true;
+    return jsprof_open(&recording_request.session, &o);
 }
 
 int recording_join(JSContext *cx, const char *name)
@@ -176,12 +193,25 @@ int recording_join(JSContext *cx, const char *name)
 bool recording_open(const profile_options *options, const request_program *program)
 {
     recording_program = program->name;
-    return request_open(options, program, &recording_request);
+    recording_tells = errors_asked(program->name);
+    if (!request_open(options, program, &recording_request))
+        return false;
+    if (!recording_tells || recording_request.session || program->gjs_profiler)
+        return true;
+    const int err = recording_describe();
+    if (err < 0)
+        fprintf(stderr, "%s: JSPROF_ERRORS: %s\n", program->name, jsprof_strerror(err));
+    return err >= 0;
 }
 
 bool recording_is_open(void)
 {
     return recording_request.session != nullptr;
+}
+
+jsprof_thread *recording_here(void)
+{
+    return recording_thread ? recording_thread : recording_native;
 }
 
 bool recording_start(JSContext *cx, const char *thread)

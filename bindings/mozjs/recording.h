@@ -70,6 +70,9 @@ void recording_counter(const char *group, const char *name, double value);
 /* tasks.cpp: hide what calls the scheduled functions. */
 int tasks_hide(jsprof *session);
 
+/* Return this thread's thread of the session, or nullptr. */
+jsprof_thread *recording_here(void);
+
 /* Stop recording this thread: its scripts have ended. */
 void recording_leave(void);
 

@@ -203,6 +203,13 @@ static void launch_set_environment(const char *library)
     setenv("JSPROF_GJS_SINCE", text, 1);
 }
 
+static bool launch_is_on(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && strcmp(value, "1") == 0;
+}
+
 int main(int argc, char **argv)
 {
     char library[4096 + 64];
@@ -214,9 +221,8 @@ int main(int argc, char **argv)
     const char *output = getenv("JSPROF_GJS_OUTPUT");
     if (!*program)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
-    const char *control = getenv("JSPROF_CONTROL");
-    bool listens = control && strcmp(control, "1") == 0;
-    if (!output && !listens && !launch_joins())
+    if (!output && !launch_is_on("JSPROF_CONTROL") && !launch_is_on("JSPROF_ERRORS") &&
+        !launch_joins())
         launch_fail(2, "--profile-output=FILE is needed", NULL);
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
