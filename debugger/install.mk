@@ -19,12 +19,13 @@ install-debugger:
 	@set -ex; $(foreach f,$(DEBUGGER),\
 	  install -D -m 644 debugger/$(f) "$(ROOT)/share/jsprof/$(f)";)
 	$(fill_in) debugger/jsprof-gdb.py >"$(ROOT)/share/jsprof/jsprof-gdb.py"
+	install -m 644 debugger/jsprof_lldb.py "$(ROOT)/share/jsprof/jsprof_lldb.py"
 	@set -ex; $(foreach f,$(DEBUGGED),install -D -m 644 "$(ROOT)/share/jsprof/jsprof-gdb.py" \
 	  "$(DESTDIR)$(DEBUGGED_AT)$(f)-gdb.py";)
 
 uninstall-debugger:
 	@set -ex; $(foreach f,$(DEBUGGER),rm -f "$(ROOT)/share/jsprof/$(f)";)
-	rm -f "$(ROOT)/share/jsprof/jsprof-gdb.py"
+	rm -f "$(ROOT)/share/jsprof/jsprof-gdb.py" "$(ROOT)/share/jsprof/jsprof_lldb.py"
 	@set -ex; $(foreach f,$(DEBUGGED),rm -f "$(DESTDIR)$(DEBUGGED_AT)$(f)-gdb.py";)
 	-@rmdir "$(ROOT)/share/jsprof/jsprof_debugger/hosts" "$(ROOT)/share/jsprof/jsprof_debugger" \
 	  "$(ROOT)/share/jsprof" 2>/dev/null || true
