@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import gdb
 
-from . import front_gdb, listing, stack, unwind_gdb
+from . import break_gdb, front_gdb, listing, stack, unwind_gdb
 from .front_gdb import CodeFrame, Unknown
 
 
@@ -221,5 +221,5 @@ def load():
     State.loaded = True
     front_gdb.Filter()
     unwind_gdb.register()
-    for command in (Jsprof, Stack, Threads, Frame, List):
+    for command in (Jsprof, Stack, Threads, Frame, List, break_gdb.Break):
         command()

@@ -7,6 +7,7 @@
 #include "builtin.h"
 #include "code.h"
 #include "listing.h"
+#include "run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,15 @@ static bool profile_failed(int err)
     profile_session = NULL;
     return false;
 }
+
+/* For gdb's `jsprof break FUNCTION`: what begins each call, and which argument has the function. */
+static const jsprof_debug_fact profile_facts[] = {
+    { "enter", (const void *)lark_run_function },
+    { "enter.argument", (const void *)1 },
+    { "enter.function", (const void *)offsetof(struct lark_function, profile) },
+};
+JSPROF_DEBUG_SECTION const jsprof_debug_table lark_debug =
+    JSPROF_DEBUG_TABLE("lark", profile_facts);
 
 /* The linker names both ends of a section whose name is a name in C. */
 extern const char __start_lark_loop[], __stop_lark_loop[];
