@@ -104,6 +104,31 @@ TEST(abort_is_reported_and_kills)
     CHECK(strstr(text, "last\n"));
 }
 
+/* The allocator finds its own data spoilt, and aborts while it works on them. */
+static int abort_in_the_allocator(void)
+{
+    if (!is_ready())
+        return 1;
+    jsprof_push(me, "allocates", NULL, 0);
+    for (size_t bytes = 24; bytes < 4096; bytes += 32) {
+        volatile unsigned char *volatile block = malloc(bytes);
+        for (int i = -16; i < 0; i++)
+            block[i] = 0xff;
+        free((void *)block);
+    }
+    return 2;
+}
+
+TEST(abort_in_the_allocator_is_reported_and_kills)
+{
+    if (HOST_SANITIZED) /* it has an allocator of its own */
+        return;
+    int status = child_of(abort_in_the_allocator);
+    CHECK(status == 128 + SIGABRT || status == 128 + SIGSEGV); /* musl faults */
+    CHECK_EQ(n_of("signal "), 1);
+    CHECK(strstr(text, "allocates\n"));
+}
+
 /* -- Other threads -------------------------------------------------------------- */
 
 static _Atomic int n_waiting;
