@@ -477,6 +477,7 @@ int main(void)
     RUN(fault_is_reported_with_its_stack_and_kills);
     RUN(report_as_json_has_a_line_for_the_signal_and_one_for_each_thread);
     RUN(abort_is_reported_and_kills);
+    RUN(abort_in_the_allocator_is_reported_and_kills);
     RUN(all_attached_threads_are_in_the_report);
     RUN(faults_of_other_threads_do_not_end_the_report);
     RUN(thread_that_blocks_signals_is_named_and_not_waited_for);
