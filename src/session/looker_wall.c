@@ -21,6 +21,7 @@ enum {
     WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
     WALL_SHORT_NS = 50000,      /* one that has run no longer must do so once more ... */
     WALL_DEBT = 100,            /* ... unless it owes so many points */
+    WALL_REST = 20,             /* points that no sleep will explain any more */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -115,8 +116,24 @@ static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
     jsp_looker_report(l, t, now);
 }
 
+/* The thread has not run at many points, and yet the looker does not find it asleep or waiting: a
+ * debugger stops it at each signal, for example. Report them as points whose state is unknown. */
+static void wall_rest(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    uint64_t debt = t->debt;
+    t->debt = (uint64_t)t->rest;
+    t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
+    jsp_looker_report(l, t, now);
+    t->rest = (int64_t)t->debt; /* 0, unless the thread has a rest from signals */
+    t->debt = debt;
+}
+
 static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
+    if (t->rest >= WALL_REST && !wall_is_owed(t)) {
+        wall_rest(l, t, now);
+        return;
+    }
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
     jsp_looker_report(l, t, now);
 }

@@ -16,7 +16,7 @@ checked() # NAME: its capture
     "$TOOL" info "$JSPROF" >"$OUT" 2>&1 || fail "jsprof info refuses the capture: $1"
     grep -q 'lost: adds up, and the file holds them all' "$OUT" || fail "the account of $1"
     grep -q 'source *looker' "$OUT" || fail "not the looker: $1"
-    awk '$2 == "main" || $2 == "naps" { n += $3 > 0 } END { exit n != 2 }' "$OUT" ||
+    awk '$2 ~ /^(main|naps|spins)$/ { n += $3 > 0 } END { exit n != 3 }' "$OUT" ||
         { [ "$JSPROF_CLOCK" = cpu ] || fail "a thread without samples: $1"; }
     tried=$((tried + 1))
 }
@@ -30,6 +30,10 @@ under() # TOOL ARGUMENT...
     grep -v '^\[Inferior\|^$\|^\[Thread\|^\[New\|warning' "$OUT" >"$OUT.host"
     mv "$OUT.host" "$OUT"
     checked "$1, $JSPROF_CLOCK"
+    # A thread that stops at each signal has the time in which it stood, too.
+    [ "$1-$JSPROF_CLOCK" != strace-wall ] ||
+        awk '{ gsub(",", "") } $2 == "spins" { bad = $5 > 25 + $4 / 20 } END { exit bad }' "$OUT" ||
+        fail "the points of a thread that runs under $1"
 }
 
 # A debugger looks at a program that runs, and leaves it.

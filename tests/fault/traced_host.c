@@ -1,6 +1,6 @@
 /* traced_host.c - a program that records itself while a debugger is attached, as the environment
  * says: traced_host MS. The main thread sleeps for this long in parts, then runs for a third of
- * it, and a second thread naps meanwhile.
+ * it. Meanwhile a second thread naps, and a third one runs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,15 +33,28 @@ static void *traced_naps(void *session)
     return session;
 }
 
+static void *traced_spins(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "spins", &me) != 0)
+        return NULL;
+    /* ORDER: relaxed. Nothing else is shared. */
+    while (!atomic_load_explicit(&traced_end, memory_order_relaxed))
+        continue;
+    jsprof_thread_detach(me);
+    return session;
+}
+
 int main(int argc, char **argv)
 {
     long ms = argc > 1 ? atol(argv[1]) : 300, until;
-    void *session = NULL;
+    void *napped = NULL, *spun = NULL;
     jsprof_thread *me;
-    pthread_t naps;
+    pthread_t naps, spins;
     jsprof *prof;
     if (jsprof_start_from_env(&prof) <= 0 || jsprof_thread_attach(prof, "main", &me) != 0 ||
-        pthread_create(&naps, NULL, traced_naps, prof) != 0)
+        pthread_create(&naps, NULL, traced_naps, prof) != 0 ||
+        pthread_create(&spins, NULL, traced_spins, prof) != 0)
         return 1;
     puts("begun");
     fflush(stdout);
@@ -52,7 +65,8 @@ int main(int argc, char **argv)
         continue;
     /* ORDER: relaxed, as above. */
     atomic_store_explicit(&traced_end, true, memory_order_relaxed);
-    if (pthread_join(naps, &session) != 0 || !session || jsprof_close(prof) != 0)
+    if (pthread_join(naps, &napped) != 0 || !napped || pthread_join(spins, &spun) != 0 || !spun ||
+        jsprof_close(prof) != 0)
         return 1;
     puts("done");
     return 0;
