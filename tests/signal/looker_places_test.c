@@ -1,10 +1,12 @@
 /* looker_places_test.c - src/session/task.c: after start, a host goes to another root, hides /proc,
- * closes our files, enters a sandbox or is stopped. The looker continues.
+ * goes to another namespace, closes our files, enters a sandbox or is stopped. The looker goes on.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 
 #include "../deny.h"
 #include "looker.h"
@@ -112,9 +114,54 @@ static bool place_of_another_root(struct place *p)
     return is_there && chdir("/") == 0;
 }
 
+/* Another mount of /proc, with other rules, over the one that the looker has open. */
+static bool place_of_another_proc(struct place *p)
+{
+    (void)p;
+    return place_own_mounts() &&
+           mount("proc", "/proc", "proc", MS_NOSUID | MS_RDONLY, "hidepid=2") == 0;
+}
+
+/* Go to the mounts of a child, whose /proc is empty. */
+static bool place_of_another_namespace(struct place *p)
+{
+    int ready[2], status = 1, fd = -1;
+    char path[32], byte;
+    if (unshare(CLONE_FS) != 0 || pipe2(ready, O_CLOEXEC) != 0)
+        return false;
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_there = place_without_proc(p) && write(ready[1], "", 1) == 1;
+        close(ready[1]);
+        while (is_there)
+            pause();
+        _exit(1);
+    }
+    close(ready[1]);
+    snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)child);
+    if (read(ready[0], &byte, 1) == 1)
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_moved = fd >= 0 && setns(fd, CLONE_NEWNS) == 0;
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    close(fd);
+    close(ready[0]);
+    return is_moved && access("/proc/self", F_OK) != 0;
+}
+
 TEST(proc_is_hidden_after_start)
 {
     place_in_child(place_without_proc, false);
+}
+
+TEST(proc_is_mounted_again_after_start)
+{
+    place_in_child(place_of_another_proc, false);
+}
+
+TEST(host_goes_to_another_namespace_after_start)
+{
+    place_in_child(place_of_another_namespace, false);
 }
 
 TEST(root_is_another_folder_after_start)
@@ -219,6 +266,8 @@ TEST(process_is_stopped_and_goes_on)
 int main(void)
 {
     RUN(proc_is_hidden_after_start);
+    RUN(proc_is_mounted_again_after_start);
+    RUN(host_goes_to_another_namespace_after_start);
     RUN(root_is_another_folder_after_start);
     RUN(host_closes_the_lookers_files);
     RUN(sandbox_that_kills_for_any_other_call);
