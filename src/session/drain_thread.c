@@ -59,11 +59,32 @@ static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_outp
     jsp_output_record(&p->output, r, from);
 }
 
+/* Return for how much of the weight the thread waited for a processor. */
+static uint32_t drain_waited(const struct jsp_record *r, const struct jsp_thread *t)
+{
+    if (r->taker == JSP_TAKER_AGAIN)
+        return t->last && t->last->state.state == JSP_STATE_ASLEEP ? r->waited : 0;
+    return r->state.state == JSP_STATE_RUNNING || r->taker == JSP_TAKER_LOOKER ? r->waited : 0;
+}
+
+/* Write the record as one of a thread that waits, and keep it as one that sleeps. */
+static void drain_as_waiting(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
+{
+    struct jsp_record *r = (void *)p->popped;
+    bool is_again = r->taker == JSP_TAKER_AGAIN, is_kept = is_again || r->taker == JSP_TAKER_LOOKER;
+    r->state.state = JSP_STATE_WAITING;
+    if (is_again)
+        t->last->state.state = JSP_STATE_WAITING;
+    drain_record(p, t, from);
+    if (is_kept && t->last)
+        t->last->state.state = JSP_STATE_ASLEEP;
+}
+
 /* Write a sample as two, if the thread waited for a processor for a part of its weight. */
 static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
 {
     struct jsp_record *r = (void *)p->popped;
-    uint32_t waited = r->state.state == JSP_STATE_RUNNING ? r->waited : 0;
+    uint32_t waited = drain_waited(r, t);
     t->counts.expirations += r->weight;
     r->weight -= waited;
     if (r->weight || !waited)
@@ -72,8 +93,7 @@ static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_outpu
         return;
     r->cpu_ns = r->weight ? 0 : r->cpu_ns; /* the first one has it */
     r->weight = waited;
-    r->state.state = JSP_STATE_WAITING;
-    drain_record(p, t, from);
+    drain_as_waiting(p, t, from);
 }
 
 /* Write the records of the thread's tasks. Return false if the output is full. */

@@ -322,6 +322,8 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
     t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
     t->n_again_before = jsp_counted(&t->sampled->n_again_calls);
+    t->delay_ns = l->sleeper ? jsp_sleeper_delay_ns(&l->folder, t->tid) : 0;
+    t->behind = 0;
     t->points_seen = l->points;
     looker_link(t, &l->threads);
     l->n++;

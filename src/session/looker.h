@@ -73,6 +73,9 @@ struct jsp_looked {
     uint64_t n_points; /* since it was added */
     /* calls that signals had interrupted before, and those that were made again */
     uint64_t n_cut_before, n_again_before;
+    uint64_t delay_ns; /* for how long it had waited for a processor, when it was last asked */
+    uint32_t n_awake;  /* looks in a row that did not find it asleep */
+    int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
     /* The looker took the last sample, and the thread has not run since: */
     bool is_known;

@@ -21,7 +21,8 @@ enum {
     WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
     WALL_SHORT_NS = 50000,      /* one that has run no longer must do so once more ... */
     WALL_DEBT = 100,            /* ... unless it owes so many points */
-    WALL_REST = 20,             /* points that no sleep will explain any more */
+    WALL_REST = 20,             /* points that no sleep will explain any more ... */
+    WALL_LOOKS = 32,            /* ... after so many looks that found none */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -32,11 +33,27 @@ static uint64_t wall_slept_ns(const struct jsp_looked *t, uint64_t now)
     return now > t->slept_ns ? now - t->slept_ns : 0;
 }
 
-/* Repeat the last sample for the points since then. */
-static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as)
+/* Return how many of the points, at which the thread seemed to sleep, it waited for a processor, as
+ * the kernel's run queues count. A thread that was woken has not run yet when it waits, so no look
+ * finds a difference. */
+static uint32_t wall_waited(const struct jsp_looker *l, struct jsp_looked *t, uint64_t points)
+{
+    uint64_t delay_ns = jsp_sleeper_delay_ns(&l->folder, t->tid);
+    if (delay_ns > t->delay_ns) {
+        t->behind += jsp_looker_periods(l, delay_ns - t->delay_ns);
+        t->delay_ns = delay_ns;
+    }
+    uint64_t most = t->behind > 0 ? (uint64_t)t->behind / JSP_LOOKER_WHOLE : 0;
+    points = points < most ? points : most;
+    t->behind -= (int64_t)points * JSP_LOOKER_WHOLE;
+    return (uint32_t)points;
+}
+
+/* Repeat the last sample for the points since then. At so many of them it waited. */
+static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as, uint32_t waited)
 {
     struct jsp_record same = { .time_ns = now, .weight = (uint32_t)t->again,
-                               .taker = JSP_TAKER_AGAIN,
+                               .taker = JSP_TAKER_AGAIN, .waited = waited,
                                .state.asleep_ns = wall_slept_ns(t, now) };
     if (!t->again)
         return;
@@ -51,7 +68,7 @@ static void wall_still(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
     l->looks[JSP_LOOK_STILL]++;
     t->again += points;
     if (now - t->put_ns >= WALL_AGAIN_NS)
-        wall_again(t, now, JSP_PUT_ARMED);
+        wall_again(t, now, JSP_PUT_ARMED, 0);
 }
 
 /* -- Threads that sleep now -------------------------------------------------- */
@@ -70,8 +87,12 @@ static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
     r->time_ns = now;
     r->weight = (uint32_t)t->rest;
     r->taker = JSP_TAKER_LOOKER;
-    if (r->state.state != JSP_STATE_HOST)
+    r->waited = 0;
+    if (r->state.state != JSP_STATE_HOST) {
         r->state = jsp_sleeper_state(at, wall_slept_ns(t, now));
+        if (t->rest > 1) /* one is of now, when it sleeps */
+            r->waited = wall_waited(l, t, (uint64_t)t->rest - 1);
+    }
     enum jsp_put put = jsp_sampled_put(t->sampled, r, t->ran_ns, as);
     if (put == JSP_PUT_BUSY)
         return;
@@ -128,11 +149,24 @@ static void wall_rest(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
     t->debt = debt;
 }
 
+/* Report so many of the points at which the thread did not run as a wait for a processor. */
+static void wall_owe_waits(struct jsp_looked *t, int64_t points)
+{
+    t->rest -= points;
+    t->debt += (uint64_t)points;
+    /* ORDER: relaxed. The handler returns what comes without its expirations. */
+    atomic_fetch_add_explicit(&t->sampled->waited, (uint64_t)points, memory_order_relaxed);
+}
+
 static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     if (t->rest >= WALL_REST && !wall_is_owed(t)) {
-        wall_rest(l, t, now);
-        return;
+        uint32_t waited = wall_waited(l, t, (uint64_t)t->rest);
+        wall_owe_waits(t, waited);
+        if (!waited && t->n_awake >= WALL_LOOKS) {
+            wall_rest(l, t, now);
+            return;
+        }
     }
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
     jsp_looker_report(l, t, now);
@@ -142,9 +176,10 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
-    if (t->rest > 0)
-        /* ORDER: relaxed. The handler returns what comes without its expirations. */
-        atomic_fetch_add_explicit(&t->sampled->waited, (uint64_t)t->rest, memory_order_relaxed);
+    if (t->rest > 0) {
+        t->behind -= t->rest * JSP_LOOKER_WHOLE;
+        wall_owe_waits(t, t->rest);
+    }
     wall_signal(l, t, now);
 }
 
@@ -209,7 +244,7 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
 }
 
 /* The thread has left the place where it slept. Charge it with all but the last of the points. */
-static int64_t wall_left(struct jsp_looked *t, int64_t points)
+static int64_t wall_left(const struct jsp_looker *l, struct jsp_looked *t, int64_t points)
 {
     if (!t->is_known)
         return points;
@@ -218,7 +253,7 @@ static int64_t wall_left(struct jsp_looked *t, int64_t points)
         t->again += (uint64_t)points - 1;
         points = 1;
     }
-    wall_again(t, t->seen_ns, JSP_PUT_ARMED);
+    wall_again(t, t->seen_ns, JSP_PUT_ARMED, wall_waited(l, t, t->again));
     return points;
 }
 
@@ -274,7 +309,8 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
              wall_was_stopped(l, t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
     }
-    t->rest += wall_left(t, wall_split(l, t, m, points, ran_ns, is));
+    t->rest += wall_left(l, t, wall_split(l, t, m, points, ran_ns, is));
+    t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
         if (ran_ns || !t->slept_ns)
@@ -321,7 +357,7 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
         t->again += (uint64_t)(slept / JSP_LOOKER_WHOLE);
         left -= slept - slept % JSP_LOOKER_WHOLE;
     }
-    wall_again(t, now, JSP_PUT_DISARMED);
+    wall_again(t, now, JSP_PUT_DISARMED, 0);
     if (t->rest > 0 && wall_is_owed(t)) { /* it blocks the signal, perhaps */
         t->debt += (uint64_t)t->rest;
         t->rest = 0;

@@ -114,6 +114,15 @@ bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid)
     return at && strtoull(at + 1, NULL, 10) == here;
 }
 
+uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid)
+{
+    char text[96], *end;
+    if (!jsp_task_read(folder, tid, "schedstat", text, sizeof text))
+        return 0;
+    strtoull(text, &end, 10); /* the time that it ran */
+    return strtoull(end, NULL, 10);
+}
+
 /* -- Its stack --------------------------------------------------------------- */
 
 /* Copy what the thread itself, and its host, change. Return false if it cannot be read. */

@@ -16,6 +16,7 @@
  *   jsp_sleeper_state     -           yes
  *   jsp_sleeper_naps      -           yes
  *   jsp_sleeper_is_here   -           yes
+ *   jsp_sleeper_delay_ns yes          yes
  *   jsp_sleeper_walk      -           yes
  *   jsp_sleeper_busy     yes           -
  *
@@ -77,6 +78,10 @@ uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid);
 /* Return true if the thread ran last on the processor on which the caller runs. This takes
  * 15 us. */
 bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid);
+
+/* Return how long the thread has waited for a processor, in ns, as the kernel counts when it gets
+ * one; 0: not known. This takes 8 us. */
+uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid);
 
 /* Walk the thread's stack. The result is in the record, until the next walk. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,

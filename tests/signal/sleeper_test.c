@@ -83,8 +83,8 @@ static int nap_receive(void)
     return (int)read(nap_socket, &byte, 1);
 }
 
-/* The time limit of a socket is in ticks, so a nap there takes up to 8 ms: a thread for each part of
- * them. */
+/* The time limit of a socket is in ticks, so a nap there takes up to 8 ms: so there is a thread for
+ * each part of them. */
 static const struct nap_call {
     const char *name;
     int (*sleep)(void);
