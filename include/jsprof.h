@@ -163,8 +163,9 @@ enum {
      * the mean frequency of the processors in MHz, where the system reports it. Where the kernel
      * allows perf_event_open for the process itself, each switch of the first 16 attached threads
      * is a mark, too: "slept" or "stopped", from the moment when the thread lost its processor
-     * until it had one again. The capture says which of the two it is (METADATA jsprof.sched).
-     * A switch takes 100 bytes of the capture. */
+     * until it had one again. Elsewhere the states of samples on the wall clock with
+     * JSPROF_LOOKER show them, as exactly as there are samples. The capture says which of the
+     * two it is (METADATA jsprof.sched). A switch takes 100 bytes of the capture. */
     JSPROF_SCHED = 1u << 11,
     /* Options.flags: listen on a socket, so that `jsprof ps` lists the process, and its user and
      * root can look at it and record it: see docs/control.md. One thread of the library sleeps

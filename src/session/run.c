@@ -109,7 +109,7 @@ static void run_start_sched(struct jsprof *p)
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         if (t->owned)
             jsp_sched_add(&p->sched, t);
-    jsp_sched_put(text, &p->sched);
+    jsp_sched_put(text, &p->sched, p->looker.runs && p->looker.sleeper);
     jsp_writer_metadata(&p->output.writer, "jsprof.sched", text);
 }
 

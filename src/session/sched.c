@@ -36,7 +36,8 @@ enum {
     SCHED_RECORD = 8,                     /* words of the longest record that we ask for */
     SCHED_EVERY_NS = 900000000,           /* between two sets of counters */
     SCHED_PROCESSORS = 64,                /* whose frequency is read */
-    SCHED_CPUINFO = 1 << 14,              /* bytes that are read of it */
+    SCHED_CPUINFO = 1 << 14,              /* bytes that are read of it ... */
+    SCHED_OF_THREAD = 1 << 12,            /* ... and of what the kernel counts of a thread */
 };
 /* exclude_kernel, exclude_hv, sample_id_all, use_clockid, context_switch */
 #define SCHED_FLAGS (1u << 5 | 1u << 6 | 1u << 18 | 1u << 25 | 1u << 26)
@@ -82,6 +83,25 @@ static uint64_t sched_delayed_ns(const struct jsp_thread *t)
 {
     uint64_t ns = t->is_scheduled ? sched_delay_ns(t) : 0;
     return ns > t->delayed_ns ? ns - t->delayed_ns : 0;
+}
+
+/* Return how often the thread has gone to another processor, as the kernel counts. */
+static uint64_t sched_migrations(struct jsp_sched *s, const struct jsp_thread *t)
+{
+    static const char name[] = "se.nr_migrations";
+    char path[64], text[SCHED_OF_THREAD];
+    snprintf(path, sizeof path, "/proc/self/task/%d/sched", (int)t->tid);
+    const char *at = sched_file(path, text, sizeof text) ? strstr(text, name) : NULL;
+    at = at ? strchr(at, ':') : NULL;
+    s->has_migrated |= at != NULL;
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* The same since the thread was added. */
+static uint64_t sched_migrated(struct jsp_sched *s, const struct jsp_thread *t)
+{
+    uint64_t n = t->is_scheduled ? sched_migrations(s, t) : 0;
+    return n > t->migrated ? n - t->migrated : 0;
 }
 
 /* -- Rings -------------------------------------------------------------------- */
@@ -141,6 +161,7 @@ void jsp_sched_add(struct jsp_sched *s, struct jsp_thread *t)
         return;
     t->is_scheduled = true;
     t->delayed_ns = sched_delay_ns(t);
+    t->migrated = sched_migrations(s, t);
     if (!s->error && s->n_rings < SCHED_RINGS)
         sched_add_ring(s, t);
 }
@@ -255,15 +276,17 @@ static void sched_set(const struct jsp_sched *s, enum jsp_sched_counter counter,
 
 static void sched_count(struct jsp_sched *s, const struct jsp_thread *threads)
 {
-    uint64_t now[2], delay_ns = s->delay_ns;
+    uint64_t now[2], delay_ns = s->delay_ns, migrated = s->migrated;
     sched_switches(now);
-    for (const struct jsp_thread *t = threads; t; t = t->next)
+    for (const struct jsp_thread *t = threads; t; t = t->next) {
         delay_ns += sched_delayed_ns(t);
+        migrated += sched_migrated(s, t);
+    }
     sched_set(s, JSP_SCHED_VOLUNTARY, now[0] - s->before[0]);
     sched_set(s, JSP_SCHED_INVOLUNTARY, now[1] - s->before[1]);
     sched_set(s, JSP_SCHED_DELAY, delay_ns / 1000);
-    if (s->n_rings)
-        sched_set(s, JSP_SCHED_MIGRATIONS, s->migrations);
+    if (s->has_migrated || s->n_rings)
+        sched_set(s, JSP_SCHED_MIGRATIONS, s->has_migrated ? migrated : s->migrations);
     int64_t mhz = sched_mhz();
     if (mhz)
         sched_set(s, JSP_SCHED_FREQUENCY, (uint64_t)mhz);
@@ -273,7 +296,7 @@ static const struct jsp_marks_definition sched_definitions[JSP_SCHED_N] = {
     { "scheduler", "voluntary switches", "of all threads: they waited for something", false },
     { "scheduler", "involuntary switches", "of all threads: others had the processor", false },
     { "scheduler", "waiting for a processor", "microseconds, of attached threads", false },
-    { "scheduler", "migrations", "to another processor, where switches are marks", false },
+    { "scheduler", "migrations", "to another processor, of attached threads", false },
     { "scheduler", "frequency", "MHz, mean of the processors", false },
 };
 
@@ -306,6 +329,7 @@ void jsp_sched_leave(struct jsp_sched *s, struct jsp_thread *t)
     if (!t->is_scheduled)
         return;
     s->delay_ns += sched_delayed_ns(t);
+    s->migrated += sched_migrated(s, t);
     t->is_scheduled = false;
     if (!t->switches)
         return;
@@ -339,10 +363,11 @@ void jsp_sched_abandon(struct jsp_sched *s, struct jsp_thread *threads)
     *s = (struct jsp_sched){ .marks = NULL };
 }
 
-void jsp_sched_put(char to[JSP_SCHED_TEXT], const struct jsp_sched *s)
+void jsp_sched_put(char to[JSP_SCHED_TEXT], const struct jsp_sched *s, bool has_states)
 {
+    const char *beside = has_states ? "counters, and states of samples" : "counters only";
     if (s->error)
-        snprintf(to, JSP_SCHED_TEXT, "counters only (perf_event_open: error %d)", -s->error);
+        snprintf(to, JSP_SCHED_TEXT, "%s (perf_event_open: error %d)", beside, -s->error);
     else
         snprintf(to, JSP_SCHED_TEXT, "counters, and each switch of up to %d threads", SCHED_RINGS);
 }

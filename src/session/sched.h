@@ -4,7 +4,7 @@
  * perf_event_open reports each switch of a thread with its time, its processor and whether the
  * thread had to stop. The kernel writes these into a ring of its own for each thread, which the
  * drain reads. Where it refuses, or for more threads than it lends memory for, there are only the
- * counters, whose numbers come from elsewhere.
+ * counters, whose numbers come from elsewhere, and the states of samples that the looker took.
  *
  * The caller holds the session's lock.
  *
@@ -27,8 +27,9 @@ struct jsp_sched { /* zeroed: off */
     int counters[JSP_SCHED_N]; /* ids, or an error */
     int error;               /* why there are no rings; 0: there are */
     uint32_t n_rings;
-    uint64_t migrations;
-    uint64_t delay_ns;       /* of threads that have left */
+    uint64_t migrations;     /* that switches of rings show */
+    bool has_migrated;       /* the kernel counts them itself, of every thread */
+    uint64_t delay_ns, migrated; /* of threads that have left */
     uint64_t counted_ns;     /* time when the counters were set */
     uint64_t before[2];      /* switches of the process before */
 };
@@ -51,8 +52,9 @@ void jsp_sched_end(struct jsp_sched *s, struct jsp_thread *threads);
 /* In the child of a fork: close the parent's rings. */
 void jsp_sched_abandon(struct jsp_sched *s, struct jsp_thread *threads);
 
-/* Format how the switches are recorded. */
+/* Format how the switches are recorded. `has_states`: samples have states, so that they show
+ * switches, too, as far apart as samples are. */
 enum { JSP_SCHED_TEXT = 96 };
-void jsp_sched_put(char to[JSP_SCHED_TEXT], const struct jsp_sched *s);
+void jsp_sched_put(char to[JSP_SCHED_TEXT], const struct jsp_sched *s, bool has_states);
 
 #endif

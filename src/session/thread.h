@@ -76,6 +76,7 @@ struct jsp_thread {
     struct jsp_unseen unseen;
     bool is_scheduled;       /* its switches are counted, see sched.h */
     uint64_t delayed_ns;     /* time that it had waited for a processor before */
+    uint64_t migrated;       /* how often it had gone to another one before */
     struct jsp_sched_ring *switches; /* owned; NULL: they are only counted */
     struct jsp_looked looked;    /* while armed, if the session has a looker */
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */

@@ -9,12 +9,15 @@
 #include "analyze/events.h"
 #include "host.h"
 
-enum { SCHED_NAPS = 200, SCHED_BURN_MS = 150 };
+enum { SCHED_NAPS = 200, SCHED_BURN_MS = 150, SCHED_MOVES = 40 };
+
+static int sched_clock = JSPROF_CLOCK_CPU;
 
 static jsprof_options sched_options(void)
 {
-    jsprof_options options = host_options(100, JSPROF_CLOCK_CPU);
+    jsprof_options options = host_options(100, sched_clock);
     options.flags |= JSPROF_SCHED;
+    options.flags |= sched_clock == JSPROF_CLOCK_WALL ? JSPROF_LOOKER : 0u;
     return options;
 }
 
@@ -40,11 +43,25 @@ struct sched_truth {
     long least[2], most[2];      /* of the process: they lie between */
 };
 
+/* Go from processor to processor. */
+static void sched_move(const cpu_set_t *all)
+{
+    cpu_set_t one;
+    for (size_t i = 0, n = 0; n < SCHED_MOVES && CPU_COUNT(all) > 1; i = (i + 1) % CPU_SETSIZE)
+        if (CPU_ISSET(i, all)) {
+            CPU_ZERO(&one);
+            CPU_SET(i, &one);
+            CHECK_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+            n++;
+        }
+}
+
 static void sched_program(struct sched_truth *truth)
 {
     cpu_set_t all, one;
     struct rusage before, after;
     sched_getaffinity(0, sizeof all, &all);
+    sched_move(&all);
     CPU_ZERO(&one);
     for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
         if (CPU_ISSET(i, &all))
@@ -133,6 +150,12 @@ static void sched_counters(const struct jsp_events *e, const struct sched_truth 
         printf("# %ld %s, %ld to %ld\n", n, names[i], truth->least[i], truth->most[i]);
         CHECK(n >= truth->least[i] && n <= truth->most[i]);
     }
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    printf("# %ld migrations\n", sched_counter(e, "migrations"));
+    /* the first move may be none */
+    CHECK(CPU_COUNT(&all) < 2 || access("/proc/self/sched", R_OK) != 0 ||
+          sched_counter(e, "migrations") >= SCHED_MOVES - 1);
 }
 
 TEST(each_switch_of_a_thread_is_a_mark)
@@ -162,9 +185,13 @@ static int sched_denied(void)
     if (!sched_record(&h, &truth))
         return 1;
     struct jsp_events e = sched_read(&h);
-    CHECK_STR(h.profile.sched, "counters only (perf_event_open: error 13)");
+    CHECK_STR(h.profile.sched, sched_clock == JSPROF_CLOCK_WALL
+                                   ? "counters, and states of samples (perf_event_open: error 13)"
+                                   : "counters only (perf_event_open: error 13)");
     CHECK_EQ(e.n_marks, 0);
     sched_counters(&e, &truth);
+    if (sched_clock == JSPROF_CLOCK_WALL)
+        CHECK(h.profile.by_state[JSP_STATE_ASLEEP] && h.profile.by_state[JSP_STATE_WAITING]);
     jsp_events_free(&e);
     host_free(&h);
     return test_bad != 0;
@@ -173,6 +200,18 @@ static int sched_denied(void)
 TEST(where_the_kernel_refuses_there_are_counters)
 {
     int status = host_in_child(sched_denied);
+    if (status == 77)
+        SKIP("needs a kernel with seccomp filters");
+    else
+        CHECK_EQ(status, 0);
+}
+
+/* The states of samples are there in place of marks. */
+TEST(where_the_kernel_refuses_the_looker_has_states)
+{
+    sched_clock = JSPROF_CLOCK_WALL;
+    int status = host_in_child(sched_denied);
+    sched_clock = JSPROF_CLOCK_CPU;
     if (status == 77)
         SKIP("needs a kernel with seccomp filters");
     else
@@ -200,6 +239,7 @@ int main(void)
 {
     RUN(each_switch_of_a_thread_is_a_mark);
     RUN(where_the_kernel_refuses_there_are_counters);
+    RUN(where_the_kernel_refuses_the_looker_has_states);
     RUN(who_did_not_ask_has_none);
     return DONE();
 }
