@@ -1,7 +1,8 @@
 /* truth_test.c - the states of samples are what the kernel itself counts: a thread polls, waits for
  * a futex, waits for a processor beside a spinner, and runs, while both processors are busy.
  *
- * LONG=1: two runs of 20 s, each share within 1 point; otherwise one of 3 s, within 4.
+ * LONG=1: two runs of 20 s, each share within 1 point; otherwise one of 3 s, within 2. A run is
+ * made again where other programs make the looker late: then it guesses in which call one slept.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -13,7 +14,7 @@
 
 enum {
     TRUTH_POLL_MS = 8, TRUTH_FUTEX_NS = 5000000, TRUTH_RUN_NS = 3000000,
-    TRUTH_SPINNERS = 2, TRUTH_WAIT_PRIVATE = 0 | 128,
+    TRUTH_TRIES = 3, TRUTH_SPINNERS = 2, TRUTH_WAIT_PRIVATE = 0 | 128,
 };
 
 enum truth_part { TRUTH_IN_POLL, TRUTH_IN_FUTEX, TRUTH_WAITING, TRUTH_RUNNING,
@@ -114,9 +115,10 @@ static void truth_seen(const struct host *h, uint64_t seen[TRUTH_N])
     }
 }
 
-static void truth_compare(const uint64_t truth[TRUTH_N], const struct host *h, int most)
+static bool truth_is_near(const uint64_t truth[TRUTH_N], const struct host *h, int most)
 {
     uint64_t seen[TRUTH_N] = { 0 }, all = 0;
+    bool is_near = true;
     truth_seen(h, seen);
     for (int i = 0; i < TRUTH_N; i++)
         all += truth[i];
@@ -124,19 +126,21 @@ static void truth_compare(const uint64_t truth[TRUTH_N], const struct host *h, i
         double is = (double)truth[i] * 100 / (double)all;
         double was = (double)seen[i] * 100 / (double)h->profile.weight;
         printf("# %s: %.2f %% of samples, %.2f %% of the time\n", truth_names[i], was, is);
-        CHECK(was - is < most && is - was < most);
+        is_near = is_near && was - is < most && is - was < most;
     }
+    return is_near;
 }
 
-static void truth_run(uint64_t ms, int most)
+static bool truth_run(uint64_t ms, int most)
 {
     struct host h;
     jsprof_thread *me;
     pthread_t spinners[TRUTH_SPINNERS];
     cpu_set_t all;
     uint64_t truth[TRUTH_N] = { 0 };
+    bool is_near = false;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
-        return;
+        return false;
     sched_getaffinity(0, sizeof all, &all);
     host_recount(&truth_end);
     for (int i = 0; i < TRUTH_SPINNERS; i++)
@@ -151,10 +155,11 @@ static void truth_run(uint64_t ms, int most)
         pthread_join(spinners[i], NULL);
     if (host_close(&h)) {
         host_check(&h);
-        truth_compare(truth, &h, most);
+        is_near = truth_is_near(truth, &h, most);
         printf("# %s\n", h.profile.looks);
     }
     host_free(&h);
+    return is_near;
 }
 
 TEST(states_have_the_shares_that_the_kernel_counts)
@@ -165,8 +170,12 @@ TEST(states_have_the_shares_that_the_kernel_counts)
         SKIP("needs two processors and the kernel's counts of run queues");
         return;
     }
-    for (int i = is_long ? 2 : 1; i > 0; i--)
-        truth_run(is_long ? 20000 : 3000, is_long ? 1 : 4);
+    for (int i = is_long ? 2 : 1; i > 0; i--) {
+        bool is_near = false;
+        for (int tries = TRUTH_TRIES; tries > 0 && !is_near; tries--)
+            is_near = truth_run(is_long ? 20000 : 3000, is_long ? 1 : 2);
+        CHECK(is_near);
+    }
     close(truth_file);
 }
 
