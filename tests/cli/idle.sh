@@ -130,7 +130,7 @@ idle=$(total)
 [ "$shown" -lt "$all" ] || wrong 'nothing is left out'
 run callers poll loop.cap
 is_rc 1
-is_err 'jsprof: loop.cap: no function "poll" (there are: poll); --idle counts idle time, too'
+is_err 'jsprof: loop.cap: no function "poll"; --idle counts idle time, too'
 run callers --idle poll loop.cap
 is_rc 0
 run annotate loop.cap main

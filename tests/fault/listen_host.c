@@ -65,7 +65,7 @@ static void *host_thread(void *runs)
     pthread_barrier_wait(&attached);
     for (;;) {
         if (runs)
-            n++;
+            n = n + 1;
         else
             pause();
     }
