@@ -92,10 +92,12 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     o->ring_bytes = REQUEST_RING_BYTES;
     const char *hz = asked->is_environment ? "JSPROF_HZ" : "--profile-hz";
     const char *clock = asked->is_environment ? "JSPROF_CLOCK" : "--profile-clock";
+    const char *source = environment_get("JSPROF_SOURCE");
     return (!asked->output ||
             request_read_output(program, "--profile-output", asked->output)) &&
            (!asked->hz || request_set(program, hz, asked->hz, o)) &&
            (!asked->clock || request_set(program, clock, asked->clock, o)) &&
+           (!source || request_set(program, "JSPROF_SOURCE", source, o)) &&
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->threads || request_read_threads(program, asked->threads)) &&
            (!asked->alloc || request_set(program, "--profile-alloc", asked->alloc, o)) &&

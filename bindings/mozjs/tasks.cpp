@@ -30,7 +30,7 @@
 
 #include "context.h"
 
-/* The code between the scheduler and the script, which reports hide. */
+/* Our code between a C library, or the engine, and the script; reports hide it. */
 #define TASKS_GLUE __attribute__((section("jsprof_tasks"), noinline))
 
 namespace {
@@ -125,7 +125,7 @@ TASKS_GLUE void tasks_call(ffi_cif *cif, void *result, void **args, void *object
 }
 
 /* Return whether the object's function is a task now. */
-bool tasks_schedule(const void *object)
+TASKS_GLUE bool tasks_schedule(const void *object)
 {
     JSContext *cx;
     jsprof_thread *t = recording_tasks(&cx);
@@ -153,8 +153,8 @@ template <class Function> Function *tasks_next(const char *symbol)
 using tasks_create = ffi_closure *(void *info, ffi_cif *, tasks_function *, void *);
 using tasks_destroy = void(void *info, ffi_closure *);
 
-ffi_closure *tasks_on_create(tasks_create *next, void *info, ffi_cif *cif,
-                             tasks_function *function, void *object)
+TASKS_GLUE ffi_closure *tasks_on_create(tasks_create *next, void *info, ffi_cif *cif,
+                                        tasks_function *function, void *object)
 {
     if (!next)
         return nullptr;
@@ -222,8 +222,9 @@ class tasks_queue : public engine_queue {
 public:
     using engine_queue::engine_queue;
 
-    bool enqueuePromiseJob(JSContext *cx, JS::HandleObject promise, JS::HandleObject job,
-                           JS::HandleObject site, JS::HandleObject host)
+    TASKS_GLUE bool enqueuePromiseJob(JSContext *cx, JS::HandleObject promise,
+                                      JS::HandleObject job, JS::HandleObject site,
+                                      JS::HandleObject host)
     {
         jsprof_thread *t = recording_tasks(nullptr);
         tasks_name name;
@@ -267,8 +268,8 @@ extern "C" {
 extern const char __start_jsprof_tasks[], __stop_jsprof_tasks[];
 
 /* GObject Introspection's, until GLib took it over with another prefix. */
-TASKS_EXPORT ffi_closure *g_callable_info_create_closure(void *info, ffi_cif *cif,
-                                                         tasks_function *function, void *object)
+TASKS_GLUE TASKS_EXPORT ffi_closure *
+g_callable_info_create_closure(void *info, ffi_cif *cif, tasks_function *function, void *object)
 {
     static auto *const next = tasks_next<tasks_create>("g_callable_info_create_closure");
 
@@ -282,8 +283,8 @@ TASKS_EXPORT void g_callable_info_destroy_closure(void *info, ffi_closure *closu
     tasks_on_destroy(next, info, closure);
 }
 
-TASKS_EXPORT ffi_closure *gi_callable_info_create_closure(void *info, ffi_cif *cif,
-                                                          tasks_function *function, void *object)
+TASKS_GLUE TASKS_EXPORT ffi_closure *
+gi_callable_info_create_closure(void *info, ffi_cif *cif, tasks_function *function, void *object)
 {
     static auto *const next = tasks_next<tasks_create>("gi_callable_info_create_closure");
 
