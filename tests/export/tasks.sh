@@ -37,8 +37,11 @@ for name in a b compact back merged twice; do whole $name.cap; done
     [ "$(tasks back.cap)" = "$(tasks a.cap)" ] || { ran=convert; wrong 'changed the tasks'; }
 sum=$({ tasks a.cap; tasks b.cap; } | awk '{ a += $1; b += $2; c += $3 } END { print a, b, c }')
 [ "$(tasks merged.cap)" = "$sum" ] || { ran=merge; wrong "has not $sum"; }
-twice=$(tasks a.cap | awk '{ print 2 * $1, 2 * $2, 2 * $3 }')
-[ "$(tasks twice.cap)" = "$twice" ] || { ran='merge a.cap'; wrong "has not $twice"; }
+# Not its runs: where one ends in the nanosecond in which the next begins, those of the other copy
+# come between them.
+twice=$(tasks a.cap | awk '{ print 2 * $1 }')
+[ "$(tasks twice.cap | cut -d ' ' -f 1)" = "$twice" ] ||
+    { ran='merge a.cap'; wrong "has not $twice tasks"; }
 # The file of the samples' tasks is the same after both ways.
 for name in a back; do
     "$jsprof" dump --csv $name.cap | grep -c jsprof/running >$name.running || true

