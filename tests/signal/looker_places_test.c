@@ -205,7 +205,8 @@ static const int sandbox_recording[] = {
     SYS_lseek, SYS_madvise, SYS_mmap, SYS_mprotect, SYS_mremap, SYS_munmap,
     SYS_newfstatat, SYS_openat, SYS_pread64, SYS_process_vm_readv, SYS_pwrite64, SYS_read,
     SYS_restart_syscall, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-    SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_tgkill, SYS_timer_settime, SYS_write,
+    SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_sysinfo, SYS_tgkill, SYS_timer_settime,
+    SYS_write,
     SYS_brk,
 };
 /* ... to stop and close the session ... */
