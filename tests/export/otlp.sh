@@ -5,6 +5,11 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/export/lib.sh"
 
+if ! command -v python3 >/dev/null; then
+    echo 'SKIP: needs python3'
+    exit 77
+fi
+
 otlp() # WHAT FILE: leaves out
 {
     ran="otlp.py $*"
