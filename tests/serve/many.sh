@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 host="$B/tests/fault/listen_host"
 
 least() # PATH: of several sessions, in KiB

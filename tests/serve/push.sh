@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 cat >spin.lark <<'END_OF_PROGRAM'
 fn spin(n) {
     let i = 0;

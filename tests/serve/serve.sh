@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 lark="$B/bin/lark"
 
 for name in spin turn; do
