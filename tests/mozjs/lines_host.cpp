@@ -216,6 +216,8 @@ int main()
     JS_Init();
     JSContext *cx = JS_NewContext(32 * 1024 * 1024);
     JS::InitSelfHostedCode(cx);
+    /* On a busy machine a helper thread may compile later than the script ends. */
+    JS_SetOffthreadIonCompilationEnabled(cx, false);
     check(map != MAP_FAILED && mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0 &&
           jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
           jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
