@@ -159,15 +159,17 @@ install: install-gjs
 uninstall: uninstall-gjs
 .PHONY: install-gjs uninstall-gjs
 
-# jsprof-gjs loads its library from LIBDIR, or in the build folder from lib.
+# jsprof-gjs loads its library from LIBDIR, or in the build folder from lib. GJS looks for
+# modules in the folder gjs-1.0 of each folder of XDG_DATA_DIRS.
 install-gjs: $(GJS) $(PRELOAD_SO) $(PRELOAD_BIN)
-	install -d "$(ROOT)/bin" "$(LIBROOT)/jsprof"
+	install -d "$(ROOT)/bin" "$(LIBROOT)/jsprof" "$(ROOT)/share/gjs-1.0"
 	install -m 755 $(GJS) "$(ROOT)/bin/$(GJS_CONSOLE)"
+	install -m 644 bindings/mozjs/jsprof.js "$(ROOT)/share/gjs-1.0"
 	install -m 755 $(PRELOAD_BIN) "$(ROOT)/bin"
 	install -m 755 $(PRELOAD_SO) "$(LIBROOT)/jsprof"
 
 uninstall-gjs:
 	rm -f "$(ROOT)/bin/$(GJS_CONSOLE)" "$(ROOT)/bin/jsprof-gjs"
-	rm -f "$(LIBROOT)/jsprof/libjsprof-gjs.so"
-	rmdir "$(LIBROOT)/jsprof" 2>/dev/null || true
+	rm -f "$(LIBROOT)/jsprof/libjsprof-gjs.so" "$(ROOT)/share/gjs-1.0/jsprof.js"
+	rmdir "$(LIBROOT)/jsprof" "$(ROOT)/share/gjs-1.0" 2>/dev/null || true
 endif

@@ -1,6 +1,7 @@
 #!/bin/sh
 # marks.sh - a script writes marks and counters of its own by the object `jsprof`, and there is
-# no such object where nothing is recorded.
+# no such object where nothing is recorded; or by the module `imports.jsprof`, which does nothing
+# then.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -40,6 +41,21 @@ marked() # CAPTURE: the marks and the counter are in it
         grep -Eq '^counter,"JavaScript","size",3,11.25,1.5,3.75,2.5,7.25,7.25,2.5(,|$)' list &&
         "$JSPROF_TOOL" dump "$1" | grep -q 'twenty ms'
 }
+
+# The module, which finds the object when there is one.
+cat >imported.js <<'END'
+const {GLib} = imports.gi;
+const {mark, counter, now} = imports.jsprof;
+const begin = now();
+GLib.usleep(20000);
+const took = now() - begin;
+mark('slept', 'twenty ms', begin);
+mark('moment');
+for (const size of [1.5, 7.25, 2.5])
+    counter('size', size);
+print(took >= 2e7 && took < 2e10);
+END
+sed "1s/.*/import GLib from 'gi:\/\/GLib';/" imported.js >imported.mjs
 
 # Marks whose times the script knows, and a counter with three values.
 cat >exact.js <<'END'
@@ -90,6 +106,23 @@ check 'jsprof-gjs: marks and counter' marked stock.cap
 "$GJS" --profile-output=module.cap -m marked.mjs >out 2>err
 check 'a module has it, too' diff with.out out
 check 'a module: marks and counter' marked module.cap
+
+GJS_PATH=$SRCDIR/bindings/mozjs
+export GJS_PATH
+for script in imported.js '-m imported.mjs'; do
+    for program in "$GJS" gjs-console "$GJS --profile-output=imported.cap" \
+        "$B/bin/jsprof-gjs --profile-output=imported.cap gjs-console"; do
+        rm -f imported.cap
+        # shellcheck disable=SC2086
+        $program $script >out 2>err
+        check "$program $script: imports.jsprof" test "$(cat out)" = true -a ! -s err
+        case $program in
+        *imported.cap*) check "$program $script: marks and counter" marked imported.cap ;;
+        *) check "$program $script: no file" test ! -e imported.cap ;;
+        esac
+    done
+done
+unset GJS_PATH
 
 check 'times and values are exact' exact "$GJS" --profile-output=exact.cap
 check 'jsprof-gjs: times and values are exact' exact "$B/bin/jsprof-gjs" \

@@ -125,6 +125,9 @@ if [ -x "$B/bin/jsprof-gjs" ]; then
     cp -R "$root/" "$tmp/copy" # the loader takes no path with a space
     [ "$("$tmp/copy/bin/jsprof-gjs" --profile-output="$tmp/gjs.cap" gjs "$tmp/sum.js")" = 2 ] ||
         fail 'jsprof-gjs does not find its library'
+    echo 'print(typeof imports.jsprof.mark)' >"$tmp/module.js"
+    [ "$(XDG_DATA_DIRS=$root/share gjs "$tmp/module.js")" = function ] ||
+        fail 'no module imports.jsprof'
 fi
 
 run_make uninstall >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'make uninstall'; }
