@@ -30,7 +30,7 @@ static const char annotate_help[] =
     "includes the functions that it called.\n"
     "\n"
     "  --source DIR      also look for the source below this directory\n"
-    "  --csv, --json     for programs: lines and rows; --json-schema  its form\n"
+    CLI_FORM_FOLLOW_HELP
     "  --dot             the bytecode as a graph for Graphviz; hot blocks are red\n"
     "\n" CLI_FILTER_HELP;
 
@@ -305,5 +305,6 @@ const struct cli_command cli_annotate = {
     .summary = "one function by line and by operation",
     .help = annotate_help,
     .run = annotate_run,
+    .is_followed = true,
     .documents = { &cli_annotate_document },
 };

@@ -17,7 +17,7 @@ enum { CALLERS_LIMIT = 20, CALLERS_OTHERS = 5, CALLERS_LIKE = 5 };
     "FUNCTION is a name, with or without its (file:line) or (arguments).\n" \
     "\n" \
     "  --limit N         show at most N neighbours; 0 is all (default 20)\n" \
-    CLI_FORM_HELP \
+    CLI_FORM_FOLLOW_HELP \
     "\n" \
     CLI_FILTER_HELP \
     "\n" \
@@ -303,6 +303,7 @@ const struct cli_command cli_callers = {
     .summary = "one function: its callers, and its main callees",
     .help = callers_help,
     .run = callers_run,
+    .is_followed = true,
     .documents = { &callers_document },
 };
 
@@ -311,5 +312,6 @@ const struct cli_command cli_callees = {
     .summary = "one function: its callees, and its main callers",
     .help = callees_help,
     .run = callers_run,
+    .is_followed = true,
     .documents = { &callers_document },
 };

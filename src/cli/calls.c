@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "filter.h"
+#include "followed.h"
 #include "native.h"
 #include "serve/counts.h"
 
@@ -31,8 +32,7 @@ static const char calls_help[] =
     "                   (of the calls, if there are no times), in either capture\n"
     "  --limit N        show at most N rows; 0 is all (default 30)\n"
     "  --edges          caller and callee: number of calls, and total time of these\n"
-    "  --csv            all rows, for programs; times are in ns\n"
-    "  --json           the rows and all other figures; --json-schema  its form\n"
+    CLI_FORM_FOLLOW_HELP
     "  --map OLD=NEW    sources below OLD are below NEW; --trim-path DIR  no DIR\n"
     "  --source-maps MAP  a source map, or a folder of some; --no-source-maps  none\n"
     "\n"
@@ -58,8 +58,11 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
     memset(c, 0, sizeof *c);
     char why[JSP_READ_WHY];
     cli_name_capture(&c->capture, path);
+    c->capture.read = &c->read;
+    cli_followed_open(path);
     if (jsp_read_open(&c->read, path, why) < 0)
         return cli_fail(c->capture.label, "%s", why);
+    cli_followed_read(c->read.size, c->read.end_time != 0);
     /* Without the recording's end a map could be one of later code. */
     if (!c->read.end_time && !naming.source_maps)
         naming.has_no_source_maps = true;
@@ -183,5 +186,6 @@ const struct cli_command cli_calls = {
     .summary = "exact calls, times and bytes, or how two captures differ",
     .help = calls_help,
     .run = calls_run,
+    .is_followed = true,
     .documents = { &cli_calls_document, &cli_calls_compare_document },
 };

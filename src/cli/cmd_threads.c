@@ -22,7 +22,7 @@ static const char cmd_threads_help[] =
     "filter, share and time come from the threads' clocks, and UNSEEN is the part of\n"
     "that time that no sample covers.\n"
     "\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     CLI_FILTER_HELP;
 
@@ -312,5 +312,6 @@ const struct cli_command cli_threads = {
     .summary = "the threads: their share, their time, what they ran",
     .help = cmd_threads_help,
     .run = cmd_threads_run,
+    .is_followed = true,
     .documents = { &cmd_threads_document },
 };

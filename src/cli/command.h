@@ -13,6 +13,7 @@ struct cli_command {
     const char *summary;                 /* one line in `jsprof --help` */
     const char *help;                    /* fits a screen */
     int (*run)(struct cli_arguments *a); /* returns the exit status */
+    bool is_followed;  /* --follow answers again while the capture grows */
     bool is_for_files; /* its answer is a file or a server, which needs no pager */
     const struct cli_document *documents[3]; /* of --json; they end with NULL */
 };

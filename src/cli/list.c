@@ -21,7 +21,7 @@ static const char list_help[] =
     "\n"
     "  --each           list every single mark, in the order of the file\n"
     "  --messages       sum marks up by message, too\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -331,5 +331,6 @@ const struct cli_command cli_list = {
     .summary = "marks and counters, with their spread",
     .help = list_help,
     .run = list_run,
+    .is_followed = true,
     .documents = { &list_document, &list_each_document },
 };

@@ -24,7 +24,7 @@ static const char loop_help[] =
     "  --by name|kind|task|thread   what a row has in common (default name)\n"
     "  --sort self|total|runs|mean|95%|max|delay   (default self)\n"
     "  --limit N        show at most N rows; 0 is all (default 30)\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     "  --thread WHICH, --process WHICH  where they ran, by name or number\n"
     "  --time FROM..TO  as in 2s..5s, ..500ms, 1m..\n"
@@ -312,5 +312,6 @@ const struct cli_command cli_loop = {
     .summary = "what the event loop ran: how often, for how long, with which delay",
     .help = loop_help,
     .run = loop_run,
+    .is_followed = true,
     .documents = { &loop_document },
 };

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "follow.h"
 #include "nearest.h"
 #include "open.h"
 #include "pager.h"
@@ -94,6 +95,37 @@ static int main_help_of(const char *name)
     return CLI_OK;
 }
 
+/* Complete what a command has printed. Return the exit status. */
+static int main_end(int status)
+{
+    errno = 0;
+    int err = fflush(stdout) != 0 || ferror(stdout) ? errno : 0;
+    const char *missing = cli_pager_end();
+    if (err && err != EPIPE) {
+        fprintf(stderr, "jsprof: standard output: %s\n", strerror(err));
+        return CLI_FAILED;
+    }
+    if (status == CLI_OK && cli_is_incomplete())
+        return cli_fail("standard output", "%s: the answer is not complete", strerror(ENOMEM));
+    if (status == CLI_OK && missing)
+        return cli_fail("pager", "%s could not be run: the answer is not shown", missing);
+    return status;
+}
+
+/* Take the word --follow away. Return true if it was there. */
+static bool main_take_follow(struct cli_arguments *a)
+{
+    int n = 0, all = a->n_words;
+    bool is_over = false;
+    for (int i = 0; i < all; i++) {
+        is_over |= strcmp(a->words[i], "--") == 0;
+        if (is_over || strcmp(a->words[i], "--follow") != 0)
+            a->words[n++] = a->words[i];
+    }
+    a->n_words = n;
+    return n < all;
+}
+
 static int main_run(const struct cli_command *c, int n_words, char **words)
 {
     for (int i = 0; i < n_words && strcmp(words[i], "--") != 0; i++)
@@ -103,12 +135,13 @@ static int main_run(const struct cli_command *c, int n_words, char **words)
         if (strcmp(words[i], "--json-schema") == 0)
             return cli_schema(c);
     struct cli_arguments a = { .command = c->name, .words = words, .n_words = n_words };
+    bool does_follow = c->is_followed && main_take_follow(&a);
     a.files = calloc((size_t)n_words + 1, sizeof *a.files);
     if (!a.files)
         return cli_fail(c->name, "%s", strerror(ENOMEM));
-    if (!c->is_for_files)
+    if (!c->is_for_files && !does_follow)
         cli_pager_start();
-    int status = c->run(&a);
+    int status = does_follow ? cli_follow(c, &a, main_end) : c->run(&a);
     free(a.files);
     return status;
 }
@@ -139,17 +172,5 @@ int main(int argc, char **argv)
             break;
     /* A reader that closed the pipe has read enough: ignore the signal and the error. */
     signal(SIGPIPE, SIG_IGN);
-    int status = main_command(argc - 1, argv + 1);
-    errno = 0;
-    int err = fflush(stdout) != 0 || ferror(stdout) ? errno : 0;
-    const char *missing = cli_pager_end();
-    if (err && err != EPIPE) {
-        fprintf(stderr, "jsprof: standard output: %s\n", strerror(err));
-        return CLI_FAILED;
-    }
-    if (status == CLI_OK && cli_is_incomplete())
-        return cli_fail("standard output", "%s: the answer is not complete", strerror(ENOMEM));
-    if (status == CLI_OK && missing)
-        return cli_fail("pager", "%s could not be run: the answer is not shown", missing);
-    return status;
+    return main_end(main_command(argc - 1, argv + 1));
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "advice.h"
+#include "followed.h"
 #include "options.h"
 
 enum { OPEN_PATIENCE_NS = 1000000000 };
@@ -176,12 +177,14 @@ int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_opt
     o.debuginfod = open_debuginfod();
     cli_name_capture(c, path);
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
+    cli_followed_open(path);
     int err = jsprof_read_open(&c->reader, &o, &error);
     if (progress.is_shown)
         fputs("\r\033[K", stderr);
     if (err)
         return cli_refuse(c, &error, command);
     cli_borrow(c);
+    cli_followed_read(c->read->size, c->read->end_time != 0);
     cli_complain(c, &c->profile->defects);
     return CLI_OK;
 }
@@ -195,6 +198,8 @@ void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)
 {
     for (int i = 0; i < JSP_READ_N_CAUSES; i++) {
         const char *what = jsp_read_cause_text((enum jsp_read_cause)i);
+        if (i == JSP_READ_CUT && cli_followed_is_on() && !c->read->end_time)
+            continue; /* the rest is being written */
         if (d->count[i] == 1)
             cli_fail(c->label, "%s (at byte %llu)", what,
                      (unsigned long long)d->first[i]);

@@ -23,6 +23,11 @@ int cli_terminal(void)
     return pager_terminal;
 }
 
+void cli_terminal_set(int fd)
+{
+    pager_terminal = fd;
+}
+
 static void pager_run(const char *program, const int ends[2])
 {
     signal(SIGPIPE, SIG_DFL);

@@ -19,4 +19,7 @@ const char *cli_pager_end(void);
  * standard output's. */
 int cli_terminal(void);
 
+/* Say which terminal that is, where standard output has been replaced. */
+void cli_terminal_set(int fd);
+
 #endif

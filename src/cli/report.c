@@ -29,7 +29,7 @@ static const char report_help[] =
     "  --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "  --markdown       a summary to paste: functions, categories, hottest path\n"
     "\n"
     CLI_FILTER_HELP
@@ -405,5 +405,6 @@ const struct cli_command cli_report = {
     .summary = "functions by self and total share",
     .help = report_help,
     .run = report_run,
+    .is_followed = true,
     .documents = { &report_document, &report_group_document },
 };

@@ -25,7 +25,7 @@ static const char stalls_help[] =
     "  --over TIME      how long is too long (default 16ms, or the capture's limit)\n"
     "  --each           show every stall separately, with its time\n"
     "  --limit N        show at most N rows; 0 is all (default 20)\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -388,5 +388,6 @@ const struct cli_command cli_stalls = {
     .summary = "turns of the event loop that took too long, and why",
     .help = stalls_help,
     .run = stalls_run,
+    .is_followed = true,
     .documents = { &stalls_document },
 };

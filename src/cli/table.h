@@ -23,6 +23,10 @@ struct cli_form { /* the options --csv and --json; without both: text */
 #define CLI_FORM_HELP \
     "  --csv, --json    for programs; --json-schema  the form of the JSON\n"
 
+/* Of a command that is_followed. */
+#define CLI_FORM_FOLLOW_HELP \
+    "  --csv, --json, --json-schema  for programs; --follow  again while FILE grows\n"
+
 static inline bool cli_form_is_text(const struct cli_form *f)
 {
     return !f->is_csv && !f->is_json;

@@ -28,7 +28,7 @@ static const char tree_help[] =
     "  --lines          show each line of a function by itself, also of native code\n"
     "  --min PERCENT    hide branches below this share (default 1; 0 for programs)\n"
     "  --depth N        show at most N levels; 0 is all (default)\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -314,5 +314,6 @@ const struct cli_command cli_tree = {
     .summary = "the call tree, from the roots or from the leaves",
     .help = tree_help,
     .run = tree_run,
+    .is_followed = true,
     .documents = { &tree_document },
 };

@@ -49,7 +49,7 @@ bool screen_open(void)
     screen_keys();
     screen_is_open = true;
     atexit(screen_close);
-    screen_put("\033[?1049h\033[?25l");
+    screen_put("\033[?1049h\033[?25l\033[?7l"); /* long lines end at the margin */
     fflush(stdout);
     return true;
 }
@@ -59,7 +59,7 @@ void screen_close(void)
     if (!screen_is_open)
         return;
     screen_is_open = false;
-    screen_put("\033[?25h\033[?1049l");
+    screen_put("\033[?7h\033[?25h\033[?1049l");
     fflush(stdout);
     if (screen_has_keys)
         tcsetattr(STDIN_FILENO, TCSANOW, &screen_before);

@@ -79,7 +79,7 @@ def breaks(command, schema, answer):
                 wrong(f'{path} {key}: may lack')
 
 
-forms = {'--csv', '--json', '--json-schema', '--markdown', '--dot'}
+forms = {'--csv', '--json', '--json-schema', '--markdown', '--dot', '--follow'}
 
 # Values that are chosen so that most of the captures have an answer.
 values = {
