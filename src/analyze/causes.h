@@ -50,6 +50,11 @@ int jsp_causes_build(struct jsp_causes *c, const struct jsp_tasks *t, const bool
  * was on the stack of a sample. Store how many were set. Return 0 or -ENOMEM. */
 int jsp_causes_of_function(const struct jsp_tasks *t, struct jsp_profile *p, const char *name,
                            bool *asked, uint32_t *n);
+
+/* Set the flags of the tasks that ran when a mark of this name, or of this "GROUP/NAME", began: on
+ * any thread of its process, since a mark has no thread. */
+void jsp_causes_of_mark(const struct jsp_tasks *t, const struct jsp_profile *p, const char *name,
+                        bool *asked);
 void jsp_causes_free(struct jsp_causes *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* analyze/causes_find.c - the tasks in which a function was sampled. See causes.h.
+/* analyze/causes_find.c - the tasks in which a function was sampled or a mark began. See causes.h.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/wire.h"
+#include "spans.h"
 #include "walk.h"
 
 /* Add the task that the thread ran at this moment. Return how many were added. */
@@ -56,4 +58,19 @@ int jsp_causes_of_function(const struct jsp_tasks *t, struct jsp_profile *p, con
     free(frames);
     free(has);
     return err;
+}
+
+void jsp_causes_of_mark(const struct jsp_tasks *t, const struct jsp_profile *p, const char *name,
+                        bool *asked)
+{
+    struct jsp_read_cursor cursor;
+    struct jsp_read_frame f;
+    struct jsp_read_mark m;
+    jsp_read_start(&cursor, p->capture, NULL);
+    while (jsp_read_next(&cursor, &f))
+        if (f.type == JSP_WIRE_MARK && jsp_read_mark(&cursor, &f, &m) &&
+            jsp_spans_is_named(&m, name))
+            for (uint32_t i = 0; i < t->n_threads; i++)
+                if (t->threads[i].pid == f.pid)
+                    find_at(t, i, f.time, asked);
 }

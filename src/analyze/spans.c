@@ -12,7 +12,7 @@
 #include "base/grow.h"
 #include "capture/wire.h"
 
-static bool spans_is(const struct jsp_read_mark *m, const char *name)
+bool jsp_spans_is_named(const struct jsp_read_mark *m, const char *name)
 {
     size_t n = m->group.len;
     return jsp_read_is(m->name, name) ||
@@ -50,7 +50,8 @@ int jsp_spans_of_marks(struct jsp_spans *s, const struct jsp_read *capture, cons
     memset(s, 0, sizeof *s);
     jsp_read_start(&cursor, capture, NULL);
     while (jsp_read_next(&cursor, &f)) {
-        if (f.type != JSP_WIRE_MARK || !jsp_read_mark(&cursor, &f, &m) || !spans_is(&m, name))
+        if (f.type != JSP_WIRE_MARK || !jsp_read_mark(&cursor, &f, &m) ||
+            !jsp_spans_is_named(&m, name))
             continue;
         s->n_marks++;
         struct jsp_span span = { f.time, f.time };

@@ -22,6 +22,9 @@ struct jsp_spans {
     uint32_t n_marks; /* of the name, also those without a duration */
 };
 
+/* Return true if the mark has this name, or "GROUP/NAME". */
+bool jsp_spans_is_named(const struct jsp_read_mark *m, const char *name);
+
 /* Find the marks with this name, or with "GROUP/NAME", of all processes. Return 0 or -ENOMEM.
  * The caller calls jsp_spans_free also after an error. */
 int jsp_spans_of_marks(struct jsp_spans *s, const struct jsp_read *capture, const char *name);

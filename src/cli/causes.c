@@ -10,24 +10,27 @@
 #include <string.h>
 
 #include "command.h"
+#include "export/dot.h"
 #include "filter.h"
 #include "head.h"
+#include "task_stack.h"
 
 enum { CAUSES_LIMIT = 5, CAUSES_FRAMES = 4, CAUSES_DOT = 60 };
 
 static const char causes_help[] =
-    "usage: jsprof causes [OPTION]... FILE TASK|FUNCTION\n"
+    "usage: jsprof causes [OPTION]... FILE TASK|FUNCTION|MARK\n"
     "\n"
     "Shows why a task ran: the task that ran when it was made, the task that made\n"
     "that one, and so on, each with the functions on whose stack it was made. TASK is\n"
     "a number, as in #7, or a part of a kind and name, as in 'promise show'. Tasks\n"
     "with equal chains are counted together; those with the longest runs come first.\n"
-    "Of a FUNCTION: the tasks in which samples have it.\n"
+    "Of a FUNCTION: the tasks in which samples have it. Of a MARK, as in gc/sweep or\n"
+    "sweep: the tasks that ran when it began.\n"
     "\n"
     "  --limit N        show at most N chains; 0 is all (default 5)\n"
     "  --stacks         show all functions of each stack, C functions too\n"
     "  --dot            the chains as one graph, for Graphviz\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     "A link that repeats itself, such as a timer that sets itself again, is shown\n"
     "once, with a count. `jsprof loop` lists the tasks.\n";
@@ -54,38 +57,12 @@ struct causes_row {
 
 /* -- Stacks ------------------------------------------------------------------- */
 
-/* Return the names of a stack's functions, leaf first: all, or a few of the VM. The caller frees
- * it. NULL: no memory. */
+/* Return the names of a stack's functions: all, or a few of the VM. The caller frees it. */
 static char *causes_stack(struct causes *c, uint32_t stack, const char *between, bool is_all)
 {
-    struct jsp_profile *p = c->capture.profile;
-    int n = stack == JSP_TASK_NONE ? 0 : jsp_tasks_stack_frames(&c->tasks, p, stack, c->frames);
-    bool has_vm = false;
-    int shown = 0;
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    if (!out || n < 0) {
-        cli_incomplete(true);
-        n = 0;
-    }
-    if (!out)
-        return NULL;
-    for (int i = 0; i < n; i++)
-        has_vm |= c->frames[i].origin == JSP_ORIGIN_VM;
-    for (int i = 0; i < n; i++) {
-        if (!is_all && has_vm && c->frames[i].origin != JSP_ORIGIN_VM)
-            continue;
-        if (!is_all && shown == CAUSES_FRAMES) {
-            fprintf(out, "%s...", between);
-            break;
-        }
-        fprintf(out, "%s%s", shown++ ? between : "", p->functions[c->frames[i].function].name);
-    }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return cli_task_stack(&(struct cli_task_stack){
+        .tasks = &c->tasks, .profile = c->capture.profile, .frames = c->frames,
+        .between = between, .is_vm = !is_all, .most = is_all ? 0 : CAUSES_FRAMES }, stack);
 }
 
 static struct cli_span causes_span(struct jsp_read_text t)
@@ -249,79 +226,28 @@ static int causes_rows(struct causes *c, uint32_t n)
     return cli_table_close(t);
 }
 
-/* Print the text between quotes of the language of Graphviz. */
-static void causes_dot_text(const struct cli_style *s, struct cli_span name)
-{
-    char *clean = cli_clean(s, name);
-    for (const char *at = clean ? clean : "?"; *at; at++) {
-        if (*at == '"' || *at == '\\')
-            putchar('\\');
-        putchar(*at);
-    }
-    free(clean);
-}
-
-/* An arrow from a maker to what it made. */
-struct causes_edge {
-    uint32_t from, to; /* in whats[] */
-    uint64_t tasks;
-};
-
-static int causes_edge_compare(const void *a, const void *b)
-{
-    const struct causes_edge *x = a, *y = b;
-    return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-                              : (x->to > y->to) - (x->to < y->to);
-}
-
-static void causes_dot_box(const struct causes *c, uint32_t what, bool *is_drawn)
-{
-    const struct cli_style plain = { .is_utf8 = true };
-    const struct jsp_task_what *w = &c->tasks.whats[what];
-    if (is_drawn[what])
-        return;
-    is_drawn[what] = true;
-    printf("t%" PRIu32 " [label=\"", what);
-    causes_dot_text(&plain, causes_span(w->kind));
-    fputs("\\n", stdout);
-    causes_dot_text(&plain, causes_span(w->name));
-    puts("\"]");
-}
-
-/* Print the arrows, equal ones once with the sum of their tasks. */
-static void causes_dot_edges(struct causes_edge *edges, size_t n)
-{
-    qsort(edges, n, sizeof *edges, causes_edge_compare);
-    for (size_t i = 0, end; i < n; i = end) {
-        uint64_t tasks = 0;
-        for (end = i; end < n && causes_edge_compare(&edges[i], &edges[end]) == 0; end++)
-            tasks += edges[end].tasks;
-        printf("t%" PRIu32 " -> t%" PRIu32 " [label=\"%" PRIu64 "\"]\n", edges[i].from,
-               edges[i].to, tasks);
-    }
-}
-
 /* Draw a box for each kind and name, and arrows with the number of tasks that were made so. */
 static int causes_dot(struct causes *c, uint32_t n)
 {
-    bool *is_drawn = calloc((size_t)c->tasks.n_whats + 1, sizeof *is_drawn);
-    struct causes_edge *edges = malloc(((size_t)n * JSP_CAUSES_LINKS + 1) * sizeof *edges);
-    size_t n_edges = 0;
-    puts("digraph causes {\nrankdir=LR\nnode [shape=box]");
-    for (uint32_t i = 0; is_drawn && edges && i < n; i++) {
+    static struct jsp_sink out; /* its block is large */
+    bool *is_shown = calloc((size_t)c->tasks.n_whats + 1, sizeof *is_shown);
+    struct jsp_dot_edge *edges = malloc(((size_t)n * JSP_CAUSES_LINKS + 1) * sizeof *edges);
+    uint32_t n_edges = 0;
+    for (uint32_t i = 0; is_shown && edges && i < n; i++) {
         const struct jsp_causes_chain *chain = &c->causes.chains[i];
         for (uint32_t k = 0; k < chain->n_links; k++) {
-            causes_dot_box(c, chain->links[k].what, is_drawn);
+            is_shown[chain->links[k].what] = true;
             if (k)
-                edges[n_edges++] = (struct causes_edge){
+                edges[n_edges++] = (struct jsp_dot_edge){
                     chain->links[k].what, chain->links[k - 1].what, chain->tasks };
         }
     }
-    cli_incomplete(!is_drawn || !edges);
-    if (edges && n_edges)
-        causes_dot_edges(edges, n_edges);
-    puts("}");
-    free(is_drawn);
+    jsp_sink_init(&out, cli_table_write, NULL);
+    int err = is_shown && edges ? jsp_dot_write(&out, &c->tasks, is_shown, edges, n_edges)
+                                : -ENOMEM;
+    cli_incomplete(err < 0);
+    jsp_sink_flush(&out);
+    free(is_shown);
     free(edges);
     return CLI_OK;
 }
@@ -343,7 +269,7 @@ static int causes_print(struct causes *c)
 }
 
 /* Find the chains of the tasks of that name, or if there is none, of those in which the function
- * of that name was sampled. */
+ * of that name was sampled, or else the mark of that name began. */
 static int causes_find(struct causes *c)
 {
     bool *asked = jsp_tasks_matching(&c->tasks, c->which);
@@ -353,6 +279,8 @@ static int causes_find(struct causes *c)
         n += asked[i];
     if (err == 0 && !n)
         err = jsp_causes_of_function(&c->tasks, c->capture.profile, c->which, asked, &n);
+    if (err == 0 && !n)
+        jsp_causes_of_mark(&c->tasks, c->capture.profile, c->which, asked);
     if (err == 0)
         err = jsp_causes_build(&c->causes, &c->tasks, asked);
     free(asked);
@@ -372,8 +300,8 @@ static int causes_show(struct causes *c)
     if (c->causes.n_chains)
         return causes_print(c);
     char *which = cli_clean(&c->capture.style, cli_span(c->which));
-    int status = cli_fail(c->capture.label, "no task and no function in a task \"%s\" "
-                          "(jsprof loop shows the tasks)", which ? which : "");
+    int status = cli_fail(c->capture.label, "no task and no function or mark in a task "
+                          "\"%s\" (jsprof loop shows the tasks)", which ? which : "");
     free(which);
     return status;
 }
@@ -390,7 +318,7 @@ static int causes_run(struct cli_arguments *a)
     if (cli_options(a, options) || cli_form_check(a->command, &c.form))
         return CLI_USAGE;
     if (a->n_files != 2)
-        return cli_usage(a->command, "a capture and a task or a function are wanted");
+        return cli_usage(a->command, "a capture and a task, a function or a mark are wanted");
     if (c.is_dot && !cli_form_is_text(&c.form))
         return cli_usage(a->command, "--dot is a form of its own");
     if (c.limit == UINT32_MAX) /* not given */
@@ -413,5 +341,6 @@ const struct cli_command cli_causes = {
     .summary = "who scheduled a task: the chain of tasks that led to it",
     .help = causes_help,
     .run = causes_run,
+    .is_followed = true,
     .documents = { &causes_document },
 };

@@ -23,11 +23,11 @@ static const char convert_help[] =
     "  folded, perf .folded, .perf   flamegraph.pl, inferno; readers of perf script\n"
     "  callgrind   .callgrind        KCachegrind; takes exact calls if there are any\n"
     "  csv, json   .csv, .json       one row per stack; the whole profile\n"
+    "  dot         .dot              which task scheduled which, for Graphviz\n"
     "  syscap, compact (the same)    a capture: plain for Sysprof, or much smaller\n"
     "  --to pprof|otlp|firefox|speedscope|chrome|perfetto|folded|perf|callgrind\n"
-    "  --to csv|json|syscap|compact\n"
-    "  -o, --output FILE   (default -: standard output) its ending may replace --to\n"
-    "  --lines             add files and lines of native code, from addr2line\n"
+    "  --to csv|json|dot|syscap|compact\n"
+    "  -o, --output FILE  (default -) its ending may be FORMAT; --lines  of C code\n"
     CLI_FILTER_HELP;
 
 /* A format that the tool writes. */
@@ -35,7 +35,7 @@ struct convert_format {
     const char *name, *extension;
     jsp_export_write *write;
     bool is_binary;  /* not for a terminal */
-    bool is_capture; /* all of it, as it is */
+    bool is_whole;   /* of the whole capture, even without samples */
 };
 
 static const struct convert_format convert_formats[] = {
@@ -50,6 +50,7 @@ static const struct convert_format convert_formats[] = {
     { "callgrind", ".callgrind", jsp_export_callgrind, false, false },
     { "csv", ".csv", jsp_export_csv, false, false },
     { "json", ".json", jsp_export_json, false, false },
+    { "dot", ".dot", jsp_export_dot, false, true },
     { "syscap", ".syscap", jsp_export_syscap, true, true },
     { "compact", ".compact", jsp_export_compact, true, true },
 };
@@ -93,14 +94,15 @@ static int convert_write(struct convert *c)
     e->title = c->capture.label;
     e->categories = c->capture.categories;
     if (e->profile->samples == 0 && c->format->write != jsp_export_callgrind &&
-        !c->format->is_capture)
+        !c->format->is_whole)
         return cli_no_samples(&c->capture);
     if (cli_outfile_open(&c->out, c->output))
         return CLI_FAILED;
     e->out = &c->out.sink;
     int err = c->format->write(e);
     cli_native_complain(&c->capture);
-    int status = err == -ENODATA ? cli_no_samples(&c->capture)
+    int status = err == -ENODATA && c->format->is_whole ? cli_fail(c->capture.label, CLI_NO_TASKS)
+                 : err == -ENODATA ? cli_no_samples(&c->capture)
                  : err < 0       ? cli_fail(c->capture.label, "%s", strerror(-err))
                                  : CLI_OK;
     return cli_outfile_close(&c->out, status);
@@ -126,9 +128,9 @@ static int convert_run(struct cli_arguments *a)
     if (c.format->is_binary && strcmp(c.output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage("convert", "%s is not for a terminal: name a file with -o",
                          c.format->name);
-    /* Its account of losses covers the whole capture, so none of it may be missing. */
+    /* A capture's account of losses covers all of it, so none of it may be missing. */
     static const struct cli_filter everything;
-    if (c.format->is_capture && memcmp(&c.filter, &everything, sizeof everything) != 0)
+    if (c.format->is_whole && memcmp(&c.filter, &everything, sizeof everything) != 0)
         return cli_usage("convert", "--to %s keeps all there is: nothing can be chosen",
                          c.format->name);
     if (c.format->write == jsp_export_chrome && c.filter.measure &&

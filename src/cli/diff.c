@@ -29,7 +29,7 @@ static const char diff_help[] =
     "  --sort self|total sort by the change of this share (default self)\n"
     "  --limit N         show at most N changed functions; 0 is all (default 30)\n"
     "  --tasks           where the tasks first ran in another order, and nothing else\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     CLI_FILTER_HELP
     "\n"
@@ -316,8 +316,6 @@ static int diff_run(struct cli_arguments *a)
     if (by < 0)
         return CLI_USAGE;
     d.is_total = by == 1;
-    if (has_tasks && !cli_form_is_text(&d.form))
-        return cli_usage(a->command, "--tasks is for people: leave out --csv and --json");
     if (a->n_files != 2)
         return cli_usage(a->command, "two captures are wanted, before and after");
     int status = cli_filter_open(&d.captures[0], a->files[0], &d.filter, a->command);
@@ -325,7 +323,7 @@ static int diff_run(struct cli_arguments *a)
         return status;
     status = cli_filter_open(&d.captures[1], a->files[1], &d.filter, a->command);
     if (status == CLI_OK) {
-        status = has_tasks ? cli_diff_tasks(d.captures) : diff_show(&d, limit);
+        status = has_tasks ? cli_diff_tasks(d.captures, &d.form) : diff_show(&d, limit);
         cli_close(&d.captures[1]);
     }
     jsp_diff_free(&d.diff);
@@ -340,5 +338,6 @@ const struct cli_command cli_diff = {
     .summary = "what changed between two captures, and what chance explains",
     .help = diff_help,
     .run = diff_run,
-    .documents = { &diff_document },
+    .is_followed = true,
+    .documents = { &diff_document, &cli_diff_tasks_document },
 };

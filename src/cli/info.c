@@ -16,7 +16,7 @@ static const char info_help[] =
     "\n"
     "Describes a capture: program, time, clock and rate, threads, and all losses.\n"
     "\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     "Every timer expiration is either kept in a sample or counted under the cause of\n"
     "its loss:  expirations = kept + ring + paused + late + unwritten + stack +\n"
@@ -36,6 +36,7 @@ struct info_row {
     /* Without a thread's account the first two are none; without any account, all. */
     const uint64_t *by_state; /* by enum jsp_state; NULL: none */
     struct cli_cell marks_lost, adds_up, all_expirations, all_kept, complete;
+    const jsprof_read_tasks_sum *tasks; /* NULL: none */
 };
 
 static struct cli_cell info_no_proc(CLI_OF_ROW)
@@ -76,6 +77,13 @@ static struct cli_cell info_state(CLI_OF_ROW)
     return r->by_state ? cli_cell_u64(r->by_state[c->offset]) : cli_cell_none();
 }
 
+/* A count of the capture's tasks, at c->offset. */
+static struct cli_cell info_task_count(CLI_OF_ROW)
+{
+    const struct info_row *r = row;
+    return r->tasks ? cli_get_u64(c, of, r->tasks) : cli_cell_none();
+}
+
 static struct cli_cell info_lost(CLI_OF_ROW)
 {
     return cli_cell_u64(jsp_account_lost(((const struct info_row *)row)->account));
@@ -111,6 +119,9 @@ static bool info_has_account(const void *of)
       .offset = JSP_STATE_##STATE,                                                           \
       .means = "Expirations in which the thread was " noun "; null where samples have no "   \
                "states." },
+#define INFO_TASKS(column, field, text)                                                      \
+    { .name = column, .type = CLI_TYPE_COUNT, .get = info_task_count, .may_lack = true,      \
+      .offset = offsetof(jsprof_read_tasks_sum, field), .means = text }
 #define INFO_CLOCK(CLOCK, key, unit, noun, meaning)                                          \
     { .name = unit, .type = CLI_TYPE_NS, .get = info_account, .may_lack = true,              \
       INFO_ACCOUNT(clock_ns[JSP_CLOCK_##CLOCK]),                                             \
@@ -194,6 +205,23 @@ static const struct cli_column info_columns[] = {
     { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_cell, INFO_FIELD(complete),
       .may_lack = true, .means = "The file holds all that was recorded, to the end." },
     JSP_STATES_KNOWN(INFO_STATE)
+    INFO_TASKS("tasks", tasks, "Tasks in the capture; null here and below: it has none."),
+    INFO_TASKS("runs", runs, "Runs of tasks."),
+    INFO_TASKS("turns", turns, "Turns of loops."),
+    { .name = "stall_ns", .type = CLI_TYPE_NS, .get = info_task_count, .may_lack = true,
+      .offset = offsetof(jsprof_read_tasks_sum, stall_ns),
+      .means = "It has only turns that took so many nanoseconds; 0: all." },
+    INFO_TASKS("tasks_lost", lost, "Records of tasks that were lost."),
+    INFO_TASKS("tasks_unmatched", ends_unmatched, "Ends of runs without a begin."),
+    INFO_TASKS("tasks_left", runs_left, "Runs that were left without an end."),
+    INFO_TASKS("tasks_deep", runs_deep, "Runs inside too many others."),
+    INFO_TASKS("tasks_foreign", wrong_handles, "Wrong handles of tasks."),
+    INFO_TASKS("tasks_unknown", unknown, "Runs of tasks that the capture lacks."),
+    INFO_TASKS("tasks_before", before, "Of these, the ones of tasks made before it began."),
+    INFO_TASKS("tasks_repeated", repeated, "Tasks that the capture has twice."),
+    INFO_TASKS("tasks_orphans", orphans, "Tasks whose maker the capture lacks."),
+    INFO_TASKS("tasks_crossing", crossing, "Runs that end after the one around them."),
+    INFO_TASKS("tasks_malformed", malformed, "Parts of the records that are not readable."),
     { 0 }
 };
 
@@ -257,6 +285,8 @@ static int info_rows(const struct cli_capture *c, struct cli_table *t)
     const struct jsp_profile *p = c->profile;
     const struct jsp_account *a = &p->account;
     struct info_row row = info_row(c);
+    jsprof_read_tasks_sum tasks;
+    row.tasks = cli_info_tasks_of(c, &tasks) ? &tasks : NULL;
     int status = CLI_OK;
     for (uint32_t i = 0; i < a->n_threads; i++) {
         bool adds_up = cli_info_adds_up(c, &a->threads[i]) == CLI_OK;
@@ -357,5 +387,6 @@ const struct cli_command cli_info = {
     .summary = "what was recorded, at which rate, and what was lost",
     .help = info_help,
     .run = info_run,
+    .is_followed = true,
     .documents = { &info_document },
 };

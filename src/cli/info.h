@@ -13,6 +13,9 @@ cli_line cli_info_samples, cli_info_allocations, cli_info_forks, cli_info_stops,
 cli_line cli_info_names, cli_info_marks, cli_info_form, cli_info_states;
 cli_line cli_info_tasks;
 
+/* Store what the capture has of tasks. Return false if it has none. */
+bool cli_info_tasks_of(const struct cli_capture *c, jsprof_read_tasks_sum *out);
+
 /* Print how much of the time was spent in each state: "40.0% running, ...", and end the line. */
 void cli_info_by_state(const uint64_t by_state[JSP_N_STATES]);
 

@@ -43,14 +43,22 @@ static void info_tasks_wrong(const struct cli_capture *c, const jsprof_read_task
         putchar('\n');
 }
 
-void cli_info_tasks(const struct cli_capture *c, const char *label)
+bool cli_info_tasks_of(const struct cli_capture *c, jsprof_read_tasks_sum *out)
 {
     jsprof_read_tasks *tasks;
-    jsprof_read_tasks_sum t = { .size = sizeof t };
-    bool is_begun = false;
+    *out = (jsprof_read_tasks_sum){ .size = sizeof *out };
     if (cli_incomplete(jsprof_read_tasks_open(&tasks, c->reader, NULL) < 0))
-        return;
-    jsprof_read_tasks_of(tasks, &t);
+        return false;
+    jsprof_read_tasks_of(tasks, out);
+    jsprof_read_tasks_close(tasks);
+    return out->tasks | out->runs | out->turns | out->stall_ns;
+}
+
+void cli_info_tasks(const struct cli_capture *c, const char *label)
+{
+    jsprof_read_tasks_sum t;
+    bool is_begun = false;
+    cli_info_tasks_of(c, &t);
     if (t.stall_ns) {
         cli_label(&c->style, label);
         printf("only turns of a loop that took longer than %g ms\n", (double)t.stall_ns / 1e6);
@@ -63,5 +71,4 @@ void cli_info_tasks(const struct cli_capture *c, const char *label)
         putchar('\n');
     }
     info_tasks_wrong(c, &t, label);
-    jsprof_read_tasks_close(tasks);
 }

@@ -39,6 +39,9 @@ jsp_export_write jsp_export_pprof, jsp_export_otlp, jsp_export_firefox, jsp_expo
     jsp_export_chrome, jsp_export_perfetto, jsp_export_folded, jsp_export_perf, jsp_export_csv,
     jsp_export_json;
 
+/* Who scheduled whom: all tasks, whatever is selected. -ENODATA: there are none. */
+jsp_export_write jsp_export_dot;
+
 /* Write a capture again, completely, whatever is selected. Return -EFBIG if a sample has
  * more lines than the format allows. */
 jsp_export_write jsp_export_syscap, jsp_export_compact;

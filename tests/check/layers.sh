@@ -68,7 +68,7 @@ awk '
 inside='annotate.c annotate.h calls.h calls_compare.c calls_keep.c calls_table.c
     causes.c diff.c dump.c hints.c hints.h loop.c markdown.c markdown.h
     native.c native.h open.h report.c stalls.c threads.h tree.c
-    diff_tasks.c'
+    diff_tasks.c follow.c task_stack.h'
 for f in $inside; do echo "src/cli/$f"; done | sort >"$tmp/listed"
 grep -lE '#[[:space:]]*include[[:space:]]*"(analyze|capture|image|read)/' src/cli/*.[ch] | sort \
     >"$tmp/includes"

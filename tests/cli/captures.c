@@ -304,7 +304,7 @@ static const struct {
     { "states", captures_states },     { "statesbig", captures_states_big },
     { "looked", captures_looked },     { "lookedwall", captures_looked_wall },
     { "timed", captures_timed },
-    { "tasks", captures_tasks },
+    { "tasks", captures_tasks },       { "tasks2", captures_tasks2 },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 

@@ -99,8 +99,9 @@ static void tasks_ready(struct captures_tasks *t, uint64_t task, double ms, uint
 }
 
 /* A timer that runs three times, makes a promise, whose reaction makes another one; a run inside a
- * run, of a task that nobody knows; a run on a second thread; turns of 7 ms, 30 ms and more. */
-static void tasks_records(struct captures_tasks *t)
+ * run, of a task that nobody knows; a run on a second thread; turns of 7 ms, 30 ms and more. In the
+ * other order, the timer's second run comes after the last promise. */
+static void tasks_records(struct captures_tasks *t, bool is_other)
 {
     static const uint32_t main_stack[] = { 1 }, work_stack[] = { 2, 1 };
     tasks_put(t, 9);
@@ -118,7 +119,7 @@ static void tasks_records(struct captures_tasks *t)
     tasks_new(t, 7, 15, 6, 3, 2);
     tasks_run(t, 6, 14.5, 15.5, 0);
     tasks_turn(t, 9, 16);
-    tasks_run(t, 5, 20, 22, 0);
+    tasks_run(t, 5, is_other ? 48.5 : 20, is_other ? 49 : 22, 0);
     tasks_run(t, 2, 30, 40, 4);
     tasks_run(t, 7, 23, 48, 0);
     tasks_turn(t, 20, 50);
@@ -127,7 +128,21 @@ static void tasks_records(struct captures_tasks *t)
     tasks_run(t, 6, 20, 30, 1);
 }
 
-void captures_tasks(struct builder *b)
+/* A mark, 25 ms after the start, while task 7 ran. */
+static void tasks_mark(struct builder *b)
+{
+    uint64_t now = b->time;
+    b->time = tasks_time(24);
+    build_begin(b, 10);
+    build_int(b, 5 * MS, 8);
+    build_text(b, "app", 24);
+    build_text(b, "click", 40);
+    build_text(b, "the button", 0);
+    build_end(b);
+    b->time = now;
+}
+
+static void tasks_write(struct builder *b, bool is_other)
 {
     static const uint8_t running[] = { 1, 0, 3, 14, 1, 2 << 1 }; /* 7, then 6, then 8, of none */
     static const uint64_t of[3][2] = { { 2, 1 }, { 3, 2 }, { 3, 1 } };
@@ -150,9 +165,20 @@ void captures_tasks(struct builder *b)
     }
     build_chunk(b, "jsprof/samples", weights, w);
     build_chunk(b, "jsprof/running", running, sizeof running);
-    tasks_records(&t);
+    tasks_records(&t, is_other);
     build_chunk(b, "jsprof/tasks", t.data, t.n);
+    tasks_mark(b);
     captures_losses(b, "session state=final time=70000000 hz=100 clock=wall\n"
                        "thread id=1 tid=100 name=main expirations=3 kept=3 samples=3 "
                        "cpu_ns=30000000 wall_ns=70000000\n");
+}
+
+void captures_tasks(struct builder *b)
+{
+    tasks_write(b, false);
+}
+
+void captures_tasks2(struct builder *b)
+{
+    tasks_write(b, true);
 }

@@ -126,7 +126,12 @@ say_tasks() # CAPTURE
         say loop --sort $sort --csv "$1"
     done
     say loop --time 25ms..55ms "$1"
-    for which in show promise '#5' 99 ''; do
+    say convert --to dot "$1"
+    for form in --json --csv --limit=1; do
+        say diff --tasks $form "$1" "$1"
+        say diff --tasks $form "$1" tasks2.cap
+    done
+    for which in show promise '#5' 99 '' app/click; do
         for form in --json --csv --limit=1 --stacks --dot; do
             say causes $form "$1" "$which"
         done
@@ -176,6 +181,7 @@ compare() # NAME: NAME.txt with what is expected, or the other way with --update
 update=${1:-}
 for name in $("$tmp/captures"); do
     case $name in big | crowdbig | killed) continue ;; esac # as good, but for what other tests see
+    case $name in tasks2) continue ;; esac # as tasks, in another order
     case $name in looked | lookedwall | timed) continue ;; esac # states.sh has their numbers
     {
         say_all "$name.cap"

@@ -96,7 +96,7 @@ fails() # MESSAGE COMMAND...
 }
 "$B/bin/lark" --profile-output="$tmp/none.cap" --profile-clock=wall loop.lark 20 >/dev/null
 fails 'no task "tock"' report --under-task tock "$tmp/a.cap"
-fails 'no task and no function in a task "tock"' causes "$tmp/a.cap" tock
+fails 'no task and no function or mark in a task "tock"' causes "$tmp/a.cap" tock
 fails 'no tasks in this capture' report --under-task tick "$tmp/none.cap"
 fails 'no tasks in this capture' report --by task "$tmp/none.cap"
 fails 'no tasks in this capture' tree --async "$tmp/none.cap"

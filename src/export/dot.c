@@ -1,0 +1,202 @@
+/* export/dot.c - see dot.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "dot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export.h"
+#include "shown_names.h"
+
+struct dot_box {
+    uint64_t tasks, runs;
+    double total;      /* ns of the runs */
+    uint32_t in, out;  /* edges, those to itself too */
+    uint32_t next;     /* the box that is drawn below it, in the same frame */
+    uint64_t made;     /* tasks of that edge */
+    uint32_t frame;    /* the first box of that frame */
+    bool is_below;     /* it is not the first one */
+};
+
+struct dot {
+    struct jsp_sink *out;
+    const struct jsp_tasks *tasks;
+    struct dot_box *boxes; /* by what; owned */
+    struct jsp_dot_edge *edges;
+    uint32_t n_edges;
+};
+
+/* -- The graph --------------------------------------------------------------------- */
+
+static int dot_compare(const void *a, const void *b)
+{
+    const struct jsp_dot_edge *x = a, *y = b;
+    return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
+                              : (x->to > y->to) - (x->to < y->to);
+}
+
+/* Make equal edges one. */
+static void dot_join(struct dot *d, uint32_t n)
+{
+    if (n)
+        qsort(d->edges, n, sizeof *d->edges, dot_compare);
+    for (uint32_t i = 0; i < n; i++) {
+        struct jsp_dot_edge *last = d->n_edges ? &d->edges[d->n_edges - 1] : NULL;
+        if (last && dot_compare(last, &d->edges[i]) == 0)
+            last->tasks += d->edges[i].tasks;
+        else
+            d->edges[d->n_edges++] = d->edges[i];
+    }
+}
+
+static void dot_figures(struct dot *d)
+{
+    const struct jsp_tasks *t = d->tasks;
+    for (uint32_t i = 0; i < t->n_tasks; i++) {
+        struct dot_box *b = &d->boxes[t->tasks[i].what];
+        b->tasks++;
+        b->runs += t->tasks[i].n_runs;
+        for (uint32_t k = 0; k < t->tasks[i].n_runs; k++)
+            b->total += (double)t->runs[t->runs_of[t->tasks[i].first_run + k]].duration;
+    }
+}
+
+/* Put boxes in a row into one frame. A circle of them has no first one, and stays as it is. */
+static void dot_collapse(struct dot *d)
+{
+    for (uint32_t i = 0; i < d->n_edges; i++) {
+        d->boxes[d->edges[i].from].out++;
+        d->boxes[d->edges[i].to].in++;
+    }
+    for (uint32_t i = 0; i < d->n_edges; i++) {
+        const struct jsp_dot_edge *e = &d->edges[i];
+        struct dot_box *from = &d->boxes[e->from], *to = &d->boxes[e->to];
+        if (from->out != 1 || to->in != 1)
+            continue;
+        from->next = e->to;
+        from->made = e->tasks;
+        to->is_below = true;
+    }
+    for (uint32_t i = 0; i < d->tasks->n_whats; i++)
+        for (uint32_t at = d->boxes[i].is_below ? JSP_TASK_NONE : i; at != JSP_TASK_NONE;
+             at = d->boxes[at].next)
+            d->boxes[at].frame = i;
+    for (uint32_t i = 0; i < d->tasks->n_whats; i++)
+        if (d->boxes[i].frame == JSP_TASK_NONE) {
+            d->boxes[i].frame = i;
+            d->boxes[i].next = JSP_TASK_NONE;
+            d->boxes[i].is_below = false;
+        }
+}
+
+/* -- Its text ------------------------------------------------------------------------- */
+
+/* Write a text between double quotes. Graphviz drops the backslash of an escape that it does not
+ * know, as of a control character: what remains is visible and harmless. */
+static void dot_text(struct jsp_sink *out, struct jsp_read_text text)
+{
+    for (uint32_t from = 0, to = 0; to < text.len; from = to) {
+        if (text.at[to] == '"' || text.at[to] == '\\') {
+            jsp_sink_byte(out, '\\');
+            to++;
+        }
+        while (to < text.len && text.at[to] != '"' && text.at[to] != '\\')
+            to++;
+        jsp_shown_plain_bytes(out, (struct jsp_read_text){ text.at + from, to - from }, 0);
+    }
+}
+
+static void dot_name(const struct dot *d, uint32_t what)
+{
+    const struct jsp_task_what *w = &d->tasks->whats[what];
+    const struct dot_box *b = &d->boxes[what];
+    char text[128];
+    dot_text(d->out, w->kind);
+    jsp_sink_text(d->out, w->kind.len && w->name.len ? " " : "");
+    dot_text(d->out, w->name);
+    if (!w->kind.len && !w->name.len)
+        jsp_sink_text(d->out, "(without a name)");
+    snprintf(text, sizeof text, "\\n%" PRIu64 " task%s, %" PRIu64 " run%s, %.3f ms", b->tasks,
+             b->tasks == 1 ? "" : "s", b->runs, b->runs == 1 ? "" : "s", b->total / 1e6);
+    jsp_sink_text(d->out, text);
+}
+
+/* Write a box, and those that are drawn below it. */
+static void dot_box(const struct dot *d, uint32_t what)
+{
+    char text[64];
+    snprintf(text, sizeof text, "t%" PRIu32 " [label=\"", what);
+    jsp_sink_text(d->out, text);
+    dot_name(d, what);
+    for (; d->boxes[what].next != JSP_TASK_NONE; what = d->boxes[what].next) {
+        snprintf(text, sizeof text, "\\n\u2193 %" PRIu64 "\\n", d->boxes[what].made);
+        jsp_sink_text(d->out, text);
+        dot_name(d, d->boxes[what].next);
+    }
+    jsp_sink_text(d->out, "\"]\n");
+}
+
+static void dot_edges(const struct dot *d)
+{
+    char text[96];
+    for (uint32_t i = 0; i < d->n_edges; i++) {
+        const struct jsp_dot_edge *e = &d->edges[i];
+        if (d->boxes[e->from].next == e->to)
+            continue;
+        snprintf(text, sizeof text, "t%" PRIu32 " -> t%" PRIu32 " [label=\"%" PRIu64 "\"]\n",
+                 d->boxes[e->from].frame, d->boxes[e->to].frame, e->tasks);
+        jsp_sink_text(d->out, text);
+    }
+}
+
+int jsp_dot_write(struct jsp_sink *out, const struct jsp_tasks *t, const bool *is_shown,
+                  struct jsp_dot_edge *edges, uint32_t n)
+{
+    struct dot d = { .out = out, .tasks = t, .edges = edges };
+    d.boxes = calloc((size_t)t->n_whats + 1, sizeof *d.boxes);
+    if (!d.boxes)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->n_whats; i++)
+        d.boxes[i].next = d.boxes[i].frame = JSP_TASK_NONE;
+    dot_join(&d, n);
+    dot_figures(&d);
+    dot_collapse(&d);
+    jsp_sink_text(out, "digraph causes {\nrankdir=LR\nnode [shape=box]\n");
+    for (uint32_t i = 0; i < t->n_whats; i++)
+        if (is_shown[i] && !d.boxes[i].is_below)
+            dot_box(&d, i);
+    dot_edges(&d);
+    jsp_sink_text(out, "}\n");
+    free(d.boxes);
+    return 0;
+}
+
+/* -- All tasks of a capture ------------------------------------------------------------- */
+
+int jsp_export_dot(struct jsp_export *e)
+{
+    struct jsp_tasks t;
+    int err = jsp_tasks_read(&t, e->profile);
+    if (err < 0)
+        return err;
+    bool *is_shown = calloc((size_t)t.n_whats + 1, sizeof *is_shown);
+    struct jsp_dot_edge *edges = malloc(((size_t)t.n_tasks + 1) * sizeof *edges);
+    uint32_t n = 0;
+    err = !is_shown || !edges ? -ENOMEM : t.n_tasks ? 0 : -ENODATA;
+    for (uint32_t i = 0; err == 0 && i < t.n_tasks; i++) {
+        const struct jsp_task *k = &t.tasks[i];
+        is_shown[k->what] = true;
+        if (k->parent != JSP_TASK_NONE)
+            edges[n++] = (struct jsp_dot_edge){ t.tasks[k->parent].what, k->what, 1 };
+    }
+    if (err == 0)
+        err = jsp_dot_write(e->out, &t, is_shown, edges, n);
+    free(is_shown);
+    free(edges);
+    jsp_tasks_free(&t);
+    return err;
+}
