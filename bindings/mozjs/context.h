@@ -77,6 +77,7 @@ struct mozjs_evaluated;
 
 struct jsprof_mozjs {
     JSContext *cx;         /* borrowed; nullptr: the host destroyed it */
+    JSRuntime *runtime;    /* the context's, for debuggers */
     jsprof_thread *thread; /* borrowed; nullptr: detached */
     ProfilingStack stack;  /* SpiderMonkey writes, the handler reads */
 
@@ -149,6 +150,10 @@ void mozjs_keep_frames(jsprof_mozjs *m);
 /* The caller has switched profiling of the context on: a walk of another context ends the
  * process. */
 void mozjs_bind_symbols(jsprof_mozjs *m);
+
+/* -- describe.cpp: what debuggers read -- */
+
+void mozjs_describe(jsprof_mozjs *m);
 
 /* -- entry.cpp -- */
 

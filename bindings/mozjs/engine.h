@@ -427,6 +427,43 @@ struct engine_place {
     JSScript *script;
     int32_t offset;
 };
+
+/* For debuggers: where SpiderMonkey has its compiled frames and the table of its code. Offsets in
+ * bytes; its numbers for kinds of code and types of frames, ENGINE_NONE if it has no such. */
+constexpr uint32_t ENGINE_NONE = 255;
+struct engine_layout {
+    uint32_t record_name; /* in a script's record of its compilers */
+    uint32_t kinds;       /* the bits of a kind */
+    /* Optimized, its caches, baseline, its interpreter, code without names, shared code. */
+    uint32_t kind[6];
+    /* Of the caller: optimized, baseline, its stub, C++, the entry of baseline's interpreter,
+     * arguments rectifier, optimized code's cache, trampoline. */
+    uint32_t type[8];
+    uint32_t frame_callee;
+    uint32_t entry_saved; /* the saved frame pointer, after the frame that C++ called */
+    uint32_t cx_activation, activation_previous, activation_exit, activation_frame, activation_site;
+    uint32_t runtime_jit, jit_table, table_first;
+};
+#if MOZJS_MAJOR_VERSION < 115
+#define ENGINE_PAIRS optimized.scripts
+constexpr engine_layout ENGINE_LAYOUT = {
+    0x60, 0x7f, { 1, ENGINE_NONE, 2, 3, 4, ENGINE_NONE },
+    { 0, 1, 2, 3, ENGINE_NONE, 4, 5, ENGINE_NONE }, 16, 48, 0x138, 24, 112, 208, 216,
+    0x4e8, 0x200, 0x70
+};
+#elif MOZJS_MAJOR_VERSION < 140
+#define ENGINE_PAIRS optimized.pairs
+constexpr engine_layout ENGINE_LAYOUT = {
+    0x18, 0xff, { 0, 1, 2, 3, 4, ENGINE_NONE }, { 0, 1, 2, 3, 4, 5, 6, 10 }, 24, 0, 0x100, 24,
+    112, 208, 216, 0x520, 0x228, 0x78
+};
+#else
+#define ENGINE_PAIRS optimized.pairs
+constexpr engine_layout ENGINE_LAYOUT = {
+    0x18, 0xff, { 0, 1, 2, 3, 4, 5 }, { 0, 1, 2, 3, 4, ENGINE_NONE, 5, 9 }, 24, 0, 0x108, 24,
+    112, 208, 216, 0x5b8, 0x230, 0x80
+};
+#endif
 #endif
 
 /* -- Lines. The column is not asked for: its origin differs -- */

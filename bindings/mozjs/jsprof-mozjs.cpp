@@ -101,6 +101,7 @@ int jsprof_mozjs_attach(jsprof_thread *thread, JSContext *cx, jsprof_mozjs **out
         return -ENOMEM;
     m->cx = cx;
     m->thread = thread;
+    mozjs_describe(m);
     m->script_epoch = 1;
     m->code_epoch = 1;
 

@@ -124,57 +124,6 @@ uint32_t mozjs_interpreted_line(jsprof_mozjs *m, const Frame *entry)
     return mozjs_line_at(m, (entry->*m->script)(), (entry->*m->pc)());
 }
 
-/* The table by which debuggers read entries and remembered places:
- * debugger/jsprof_debugger/hosts/mozjs.py. The fields of an entry are private in its header. */
-static_assert(sizeof(Frame) == 40, "the fields of an entry are where debug_facts have them");
-
-const void *debug_number(size_t number)
-{
-    return reinterpret_cast<const void *>(number);
-}
-
-#define DEBUG_FLAG(name, flag)                                                            \
-    { name, debug_number(static_cast<size_t>(Frame::Flags::flag)) }
-
-/* Both compilers support it for a class without bases and virtual functions. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
-const jsprof_debug_fact debug_facts[] = {
-    { "decode", reinterpret_cast<const void *>(mozjs_decode_sigsafe) },
-    { "walk", reinterpret_cast<const void *>(mozjs_walk_sigsafe) },
-    { "type_label", &mozjs_type_label },
-    { "entry.label", debug_number(0) },
-    { "entry.dynamic", debug_number(8) },
-    { "entry.sp", debug_number(16) },
-    { "entry.flags", debug_number(36) },
-    DEBUG_FLAG("is.label", IS_LABEL_FRAME), DEBUG_FLAG("is.marker", IS_SP_MARKER_FRAME),
-    DEBUG_FLAG("is.script", IS_JS_FRAME), DEBUG_FLAG("is.osr", JS_OSR),
-    DEBUG_FLAG("is.method", STRING_TEMPLATE_METHOD),
-    DEBUG_FLAG("is.getter", STRING_TEMPLATE_GETTER),
-    DEBUG_FLAG("is.setter", STRING_TEMPLATE_SETTER),
-    { "frame_pointers", debug_number(ENGINE_HAS_FRAME_POINTERS) },
-    { "host.caller", debug_number(offsetof(jsprof_mozjs, last_caller)) },
-    { "caller.pc", debug_number(offsetof(Walk::RegisterState, pc)) },
-    { "caller.sp", debug_number(offsetof(Walk::RegisterState, sp)) },
-    { "caller.fp", debug_number(offsetof(Walk::RegisterState, fp)) },
-    { "host.places", debug_number(offsetof(jsprof_mozjs, places)) },
-    { "host.n_places", debug_number(MOZJS_PLACES) },
-    { "host.epoch", debug_number(offsetof(jsprof_mozjs, code_epoch)) },
-    { "host.words", debug_number(offsetof(jsprof_mozjs, words)) },
-    { "words.known", debug_number(offsetof(mozjs_words, known)) },
-    { "words.code", debug_number(offsetof(mozjs_words, code)) },
-    { "place.bytes", debug_number(sizeof(mozjs_place)) },
-    { "place.walk", debug_number(offsetof(mozjs_place, walk)) },
-    { "place.labels", debug_number(offsetof(mozjs_place, labels)) },
-    { "place.lines", debug_number(offsetof(mozjs_place, lines)) },
-    { "place.n", debug_number(offsetof(mozjs_place, n)) },
-    { "place.epoch", debug_number(offsetof(mozjs_place, epoch)) },
-};
-#pragma GCC diagnostic pop
-
-JSPROF_DEBUG_SECTION const jsprof_debug_table mozjs_debug =
-    JSPROF_DEBUG_TABLE("mozjs", debug_facts);
-
 } // namespace
 
 /* Decode one entry of the ProfilingStack. Scripts have no stack address of their own: the

@@ -265,7 +265,7 @@ class CodeFrame(FrameDecorator):
 
 def names_at(known, frame):
     """Return stack.Frames of the functions in compiled code that is not registered, innermost
-    first. None: it is no such code. []: nobody knows a name."""
+    first. None: it is no such code. []: nobody knows a name, or the host's walk gives it."""
     pc = frame.pc()
     if not is_walked(known, pc):
         return None
@@ -274,8 +274,10 @@ def names_at(known, frame):
     table, module = stack.host_module(known, 'walk', walker) if walker else (None, None)
     if not hasattr(module, 'names_at'):
         return None if not hasattr(module, 'caller') else []
-    found = [stack.Frame(name, file, line, kind='jit')
-             for name, file, line in module.names_at(known, table, thread, pc)]
+    at = module.names_at(known, table, thread, pc)
+    if at is None:
+        return []
+    found = [stack.Frame(name, file, line, kind='jit') for name, file, line in at]
     return found or [stack.Frame('[compiled code]', kind='jit')]
 
 

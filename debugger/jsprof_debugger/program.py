@@ -189,6 +189,7 @@ class Program:
         self.memory = memory
         self.tables = tables
         self.symbol = symbol # from the address of a C function to its name, or None
+        self.kept = {} # of the hosts' modules, for this stop
         self._sessions = None
 
     def library_tables(self):

@@ -95,10 +95,16 @@ def frame_of(session, raw):
     kind = KINDS[min(raw.kind & KIND_MASK, len(KINDS) - 1)]
     if not shown:
         return Frame('[no name]', line=raw.line, kind='synth', **common)
-    split = PLACED.match(shown) if not file and kind in ('vm', 'jit') else None
-    if split:
-        name, file, defined = split.group(1), split.group(2), int(split.group(3))
+    if not file and kind in ('vm', 'jit') and PLACED.match(shown):
+        return named(shown, kind, line=raw.line, **common)
     return Frame(name, file, raw.line, shown=shown, kind=kind, defined=defined, **common)
+
+
+def named(shown, kind, **more):
+    """Return the Frame of a function whose name has its place: "name (file:line:column)"."""
+    split = PLACED.match(shown)
+    name, file, defined = split.groups() if split else (shown, '', 0)
+    return Frame(name, file, shown=shown, kind=kind, defined=int(defined), **more)
 
 
 def function_frame(session, raw, common):

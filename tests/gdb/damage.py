@@ -1,6 +1,7 @@
-# damage.py - read a core file of forms.c, many times with some of its words overwritten: no read
-# may raise anything but Unknown, or go on for ever. Arguments: debugger/, the program (static and
-# not position independent), the core file, the number of rounds.
+# damage.py - read a core file many times with some of its words overwritten: no read may raise
+# anything but Unknown, or go on for ever. Arguments: debugger/, the program, the core file, the
+# number of rounds; and, unless the program is static and not position independent, where its
+# section jsprof_tables is.
 #
 # SPDX-License-Identifier: MIT
 import random
@@ -64,8 +65,12 @@ def all_frames(mem, low, high):
 
 def main():
     exe, core = (open(path, 'rb').read() for path in sys.argv[2:4])
-    low, high = section(exe, 'jsprof_tables')
-    parts = [(exe, *p) for p in elf_parts(exe)] + [(core, *p) for p in elf_parts(core)]
+    parts = [(core, *p) for p in elf_parts(core)]
+    if len(sys.argv) > 5:
+        low, high = (int(word, 16) for word in sys.argv[5:7])
+    else:
+        low, high = section(exe, 'jsprof_tables')
+        parts = [(exe, *p) for p in elf_parts(exe)] + parts
 
     def page(at):
         for data, vaddr, offset, bytes_ in reversed(parts):
@@ -76,7 +81,7 @@ def main():
     clean = Counted(page)
     n = all_frames(clean, low, high)
     print(f'{n} frames, {clean.reads} reads')
-    assert n >= 15, n
+    assert n >= (4 if len(sys.argv) > 5 else 15), n
     used = [at for at, bytes_ in clean.pages.items() if bytes_]
     rng, raised, most = random.Random(19), 0, 0
     for _ in range(int(sys.argv[4])):

@@ -16,19 +16,54 @@ function sorted() {
     t.sort((a, b) => a - b);
     return leaf(200);
 }
+class Point { // getters, setters, a constructor with fewer arguments than it takes
+    constructor(x, y, z) { this.x = x; this.y = y || 1; this.z = z || 2; }
+    get sum() { return leaf(40) + this.x + this.y; }
+    set both(v) { this.x = this.y = v + leaf(30); }
+}
+function objects() {
+    const p = new Point(3);
+    for (let i = 0; i < 20; i++) p.both = p.sum;
+    return p.x;
+}
+function* numbers(n) { for (let i = 0; i < n; i++) yield leaf(i); }
+function generators() { let s = 0; for (const x of numbers(20)) s += x; return s; }
+function natives() {
+    const t = [3, 1, 2].map(x => leaf(x * 20)).filter(x => x > 0);
+    const s = 'a-b-c'.replace(/[a-c]/g, c => c + leaf(20));
+    return JSON.parse(JSON.stringify(t), (k, v) => v).length + s.length + leaf.apply(null, [50]);
+}
 const t = Date.now();
-while (Date.now() - t < 300000) deep(8, sorted);
+while (Date.now() - t < 300000)
+    for (const f of [sorted, objects, generators, natives]) deep(8, f);
 EOF
 export GJS_DISABLE_JIT=1
 NO_LINES=1 equal interpreted "$B/bin/gjs-console" --profile-output="$tmp/a.cap" "$tmp/work.js"
 unset GJS_DISABLE_JIT
+NO_LINES=1 equal compiled "$B/bin/gjs-console" --profile-output="$tmp/b.cap" "$tmp/work.js"
 
-set -- # 30 samples, of which the last ones find compiled code
-for i in $(seq 30); do set -- "$@" -ex continue; done
-gdb_run -ex 'handle SIGPROF stop print pass' -ex "run --profile-output=$tmp/a.cap $tmp/work.js" \
-    "$@" -ex 'jsprof stack -hide' -ex kill "$B/bin/gjs-console" >"$tmp/out"
-awk '/ jit / && !main { jit = NR } / native main / { main = NR }
-    END { exit !(jit && main > jit) }' "$tmp/out" ||
-    { tail -40 "$tmp/out"; wrong 'no compiled code inside of main'; }
-! grep -q Traceback "$tmp/out" || wrong 'a traceback'
+# Stop at a random instruction, when all is compiled, live and in the core file: the same stack,
+# C++, JavaScript and C++ again, in which each function has a name.
+set --
+for i in $(seq 60); do set -- "$@" -ex continue; done
+gdb_run -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
+    -ex 'handle SIGALRM stop print pass' -ex 'handle SIGPROF nostop noprint pass' \
+    -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' -ex 'echo live\n' \
+    -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
+    "$B/bin/gjs-console" >"$tmp/out"
+sed '1,/^live$/d; /^end$/,$d' "$tmp/out" >"$tmp/live"
+gdb_run -c "$tmp/core" -ex 'echo dead\n' -ex 'jsprof stack -hide' "$B/bin/gjs-console" \
+    >"$tmp/dead"
+sed '1,/^dead$/d' "$tmp/dead" >"$tmp/dead.stack"
+awk '/ jit / && !main { jit = NR } / native main / { main = NR } / jit +deep in / { deep++ }
+    / jit +(\?|\[compiled)/ { bad = 1 }
+    END { exit !(jit && main > jit && deep > 2 && !bad) }' "$tmp/live" ||
+    { cat "$tmp/live"; wrong 'not all of the compiled code inside of main has names'; }
+diff "$tmp/live" "$tmp/dead.stack" || wrong 'another stack in the core file'
+! grep -q Traceback "$tmp/out" "$tmp/dead" || wrong 'a traceback'
+
+# The core file with some of its words overwritten.
+tables=$(awk '$4 == "is" && $5 == "jsprof_tables" { print $1, $3 }' "$tmp/out" | head -1)
+python3 "$SRCDIR/tests/gdb/damage.py" "$SRCDIR/debugger" "$B/bin/gjs-console" "$tmp/core" \
+    "$([ "${LONG:-}" = 1 ] && echo 5000 || echo 100)" $tables || wrong 'it did not survive'
 exit $bad

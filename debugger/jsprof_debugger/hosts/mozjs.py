@@ -1,9 +1,10 @@
 # SpiderMonkey: the entries of its ProfilingStack, which its C++ interpreter and its native
-# sections push; and compiled code, by frame pointers and by the places that the binding
-# remembers. See bindings/mozjs/walk.cpp.
+# sections push; and compiled code, by SpiderMonkey's own tables. Where their layout is not known,
+# by frame pointers and by the places that the binding remembers. See bindings/mozjs/walk.cpp.
 #
 # SPDX-License-Identifier: MIT
-from ..stack import PLACED, Raw
+from ..stack import PLACED, Raw, named
+from ._mozjs_code import Engine
 
 PLACE_LABELS = 6
 WORD = 8
@@ -34,9 +35,23 @@ def decoder(_program, table, thread, _host):
     return decode
 
 
-def walk(_program, _table, _thread, _registers):
-    """Compiled frames are C frames to the debugger: see caller and names_at."""
-    return []
+def engine(program, table, thread):
+    """Return the Engine of a thread for this stop, or None if the binding has no layouts."""
+    key = 'mozjs', thread.at
+    if key not in program.kept:
+        has_layout = table.get('cx.activation')
+        program.kept[key] = Engine(thread.session.memory, table, thread) if has_layout else None
+    return program.kept[key]
+
+
+def walk(program, table, thread, registers):
+    """Return the frames of compiled code, innermost first. To the debugger they are C frames."""
+    code = engine(program, table, thread)
+    found = []
+    for frame in code.frames(registers['pc']) if code else []:
+        for text, is_vm in code.names(frame):
+            found.append(named(text, 'vm' if is_vm else 'jit', sp=frame.fp))
+    return found
 
 
 def by_pointer(m, thread, registers):
@@ -48,21 +63,29 @@ def by_pointer(m, thread, registers):
     return (pc, fp + 2 * WORD, m.pointer(fp)) if pc else None
 
 
-def caller(_program, table, thread, registers):
+def caller(program, table, thread, registers):
     """Return (pc, sp, fp) of the caller of compiled code. Before 115 that is the C++ code that
-    called the outermost compiled function when the last sample was taken, if it waits still."""
+    called the outermost compiled function of the same activation; where no layout is known, if it
+    waits still, the one that the last sample has found."""
     m, t = thread.session.memory, table
     if t['frame_pointers']:
         return by_pointer(m, thread, registers)
+    code = engine(program, table, thread)
+    for place in code.callers() if code else []:
+        if place[0] and place[1] > registers['sp']:
+            return place
     last = thread.pointer('walk_host') + t['host.caller']
     pc, sp, fp = (m.pointer(last + t['caller.' + name]) for name in ('pc', 'sp', 'fp'))
     is_there = pc and sp > registers['sp'] and m.pointer(sp - WORD) == pc
     return (pc, sp, fp) if is_there else None
 
 
-def names_at(_program, table, thread, pc):
+def names_at(program, table, thread, pc):
     """Return [(name, file, line)] of the functions at a place of compiled code, innermost first,
-    as far as a sample has met it."""
+    as far as a sample has met it. None: walk gives them."""
+    code = engine(program, table, thread)
+    if code and code.knows(pc):
+        return None
     m, t, host = thread.session.memory, table, thread.pointer('walk_host')
     words = host + t['host.words']
     if not m.u8(words + t['words.known']):
