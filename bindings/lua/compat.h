@@ -87,6 +87,19 @@ static inline int compat_resume(lua_State *co, lua_State *from, int n)
 #endif
 #endif
 
+#if LUA_VERSION_NUM == 504
+static inline int compat_closethread(lua_State *co, lua_State *from)
+{
+    (void)from;
+    return lua_resetthread(co);
+}
+#elif LUA_VERSION_NUM > 504
+static inline int compat_closethread(lua_State *co, lua_State *from)
+{
+    return lua_closethread(co, from);
+}
+#endif
+
 #if LUA_VERSION_NUM < 505
 static inline lua_State *compat_newstate(lua_Alloc f, void *data)
 {

@@ -108,6 +108,8 @@ void jsp_lua_environment_push(lua_State *L)
     environment_set(L, &o, "JSPROF_CONTROL");
     bool traces = environment_checked(L, "JSPROF_TRACES");
     bool loop = environment_checked(L, "JSPROF_LOOP");
+    bool tasks = environment_checked(L, "JSPROF_TASKS");
+    const char *stalls = environment_set(L, &o, "JSPROF_STALLS");
     lua_newtable(L);
     const char *path = environment_get("JSPROF");
     if (!path || *path == '/' || !*environment_folder)
@@ -127,4 +129,6 @@ void jsp_lua_environment_push(lua_State *L)
     environment_flag(L, o.flags & JSPROF_CONTROL, "control");
     environment_flag(L, traces, "traces");
     environment_flag(L, loop, "loop");
+    environment_flag(L, tasks, "tasks");
+    environment_text(L, stalls, "stalls");
 }

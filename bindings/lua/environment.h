@@ -14,7 +14,8 @@
  * not ask a program that runs with raised privileges. */
 bool jsp_lua_environment_asks(void);
 
-/* Return whether JSPROF_TRACES or JSPROF_LOOP is set to 1; -1 if its value is not allowed. */
+/* Return whether JSPROF_TRACES, JSPROF_LOOP or JSPROF_TASKS is set to 1; -1 if its value is not
+ * allowed. */
 int jsp_lua_environment_flag(const char *name);
 
 /* Return JSPROF_CALLS, NULL if it is unset or empty, or "" if it has an unknown word. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "bounds.h"
 
 enum { IMPORTS_OBJECTS = 128, IMPORTS_LOADED = 4096 };
 
@@ -267,6 +268,39 @@ void jsp_lua_imports_replace(const struct jsp_lua_import *list)
     dl_iterate_phdr(imports_object, look);
     pthread_mutex_unlock(&imports_lock);
     free(look);
+}
+
+/* Find a function of Lua. A program that takes its address may have a stub of that name, which
+ * calls by a word that is replaced here. */
+static void *imports_find(const char *name)
+{
+    Dl_info its, lua, ours;
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (!found || !dladdr(found, &its) || !dladdr((void *)imports_find, &ours) ||
+        !dladdr((void *)jsp_lua_api(JSP_LUA_API_GETTOP), &lua) ||
+        its.dli_fbase == lua.dli_fbase || its.dli_fbase == ours.dli_fbase)
+        return found;
+    void *library = dlopen(lua.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    if (!library)
+        return found;
+    found = dlsym(library, name);
+    dlclose(library);
+    return found;
+}
+
+int jsp_lua_imports_begin(struct jsp_lua_import *list, jsprof *session)
+{
+    struct jsp_lua_bounds b;
+    int err = 0;
+    for (struct jsp_lua_import *i = list; i->name && !err; i++) {
+        bool is_lua = strncmp(i->name, "lua", 3) == 0;
+        i->theirs = is_lua ? (uintptr_t)imports_find(i->name) : 0;
+        if (is_lua && !i->theirs)
+            err = -ENOTSUP;
+        else if (jsp_lua_bounds_function(i->ours, &b))
+            err = jsprof_interpreter_hide(session, (const void *)b.start, b.end - b.start);
+    }
+    return err;
 }
 
 const struct jsp_lua_importer *jsp_lua_imports_of(uintptr_t address)

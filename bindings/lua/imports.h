@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jsprof.h"
+
 enum { JSP_LUA_IMPORT_NAME = 28 };
 
 /* A function of this name is replaced by ours. */
@@ -27,6 +29,10 @@ struct jsp_lua_importer {
     uintptr_t low, high;            /* its memory */
     char name[JSP_LUA_IMPORT_NAME]; /* of its file: "luv" */
 };
+
+/* Find Lua's functions of the list, and hide ours from stacks. Return 0, -ENOTSUP if one is not
+ * found, or another negative errno. */
+int jsp_lua_imports_begin(struct jsp_lua_import *list, jsprof *session);
 
 /* Replace the calls of all objects that were loaded since the last time. The list ends with an
  * empty name. The replaced words stay until the object is unloaded. */

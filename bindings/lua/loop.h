@@ -15,13 +15,11 @@
 
 #include "run.h"
 
-/* Begin to mark the callbacks of this run's state. Return 0 or -ENOMEM. */
-int jsp_lua_loop_begin(lua_State *L, struct module_run *run);
+/* Begin to notice the callbacks of this run's state, for marks or only for tasks. Return 0 or a
+ * negative errno. */
+int jsp_lua_loop_begin(lua_State *L, struct module_run *run, bool has_marks);
 
 /* The state has loaded a module, which may be a library in C. */
 void jsp_lua_loop_look(const struct module_run *run);
-
-/* Free the run's part. */
-void jsp_lua_loop_end(struct module_run *run);
 
 #endif

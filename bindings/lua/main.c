@@ -31,25 +31,27 @@ static const char main_help[] =
     "  --profile-traces           LuaJIT: also a mark for each trace, with the reason why\n"
     "                             the compiler gave up\n"
     "  --profile-loop             also a mark for each callback of an event loop in C\n"
+    "  --profile-tasks            also what coroutines and callbacks ran, and who made them\n"
+    "  --profile-stalls=16ms      record only runs of them that took longer\n"
     "  --profile-control          listen: jsprof record PID records it at any moment\n"
     "  -l MODULE                  require MODULE first\n"
     "  -e CODE                    run CODE; the script is then optional\n"
     "  --help                     this text\n\n"
     "SCRIPT - is standard input. Without --profile-output, JSPROF=FILE in the environment\n"
     "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC,\n"
-    "JSPROF_DEPTH, JSPROF_SOURCE, JSPROF_NO_THREAD, JSPROF_CALLS, JSPROF_TRACES and\n"
-    "JSPROF_LOOP) sets where to record. JSPROF_CONTROL=1 is --profile-control. Without all\n"
-    "of them, nothing is recorded.\n";
+    "JSPROF_DEPTH, JSPROF_SOURCE, JSPROF_NO_THREAD, JSPROF_CALLS, JSPROF_TRACES,\n"
+    "JSPROF_LOOP, JSPROF_TASKS and JSPROF_STALLS) sets where to record. JSPROF_CONTROL=1\n"
+    "is --profile-control. Without all of them, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
-    const char *alloc, *alloc_name;
+    const char *alloc, *alloc_name, *stalls, *stalls_name;
     const char *compact, *children, *depth, *alone, *source, *calls, *listens; /* from the
                                      environment */
-    int environment_traces, environment_loop; /* the same; -1: its value is not allowed */
+    int environment_traces, environment_loop, environment_tasks; /* the same; -1: not allowed */
     jsprof_options open;            /* the values above, converted */
-    bool traces, loop, control;
+    bool traces, loop, tasks, control;
     int script;   /* index in argv; argc: no script */
     int n_steps;  /* -e and -l options before it in argv */
 };
@@ -81,10 +83,13 @@ static bool main_option(const char *arg, struct main_options *o)
         return o->traces = true;
     if (strcmp(arg, "--profile-loop") == 0)
         return o->loop = true;
+    if (strcmp(arg, "--profile-tasks") == 0)
+        return o->tasks = true;
     if (strcmp(arg, "--profile-control") == 0)
         return o->control = true;
     return main_value(arg, "--profile-output", &o->output) ||
            main_value(arg, "--profile-alloc", &o->alloc) ||
+           main_value(arg, "--profile-stalls", &o->stalls) ||
            main_value(arg, "--profile-hz", &o->hz) ||
            main_value(arg, "--profile-clock", &o->clock) ||
            main_value(arg, "--profile-mode", &o->mode);
@@ -109,7 +114,8 @@ static int main_parse(int argc, char **argv, struct main_options *o)
     o->script = i;
     if (i == argc && !o->n_steps)
         return main_fail("no script (--help says how)", NULL);
-    bool has_other = o->hz || o->clock || o->mode || o->alloc || o->traces || o->loop;
+    bool has_other = o->hz || o->clock || o->mode || o->alloc || o->traces || o->loop ||
+                     o->tasks || o->stalls;
     if (!o->output && has_other && !o->control && !jsp_lua_environment_asks())
         return main_fail("--profile-output=FILE is missing", NULL);
     return 0;
@@ -132,6 +138,7 @@ static void main_environment(struct main_options *o)
     o->hz_name = "--profile-hz";
     o->clock_name = "--profile-clock";
     o->alloc_name = "--profile-alloc";
+    o->stalls_name = "--profile-stalls";
     if (o->output || o->control || !jsp_lua_environment_asks())
         return;
     o->output = output && *output ? output : NULL;
@@ -139,6 +146,7 @@ static void main_environment(struct main_options *o)
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
     main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
+    main_variable("JSPROF_STALLS", &o->stalls, &o->stalls_name);
     main_variable("JSPROF_COMPACT", &o->compact, &name);
     main_variable("JSPROF_CHILDREN", &o->children, &name);
     main_variable("JSPROF_DEPTH", &o->depth, &name);
@@ -147,6 +155,7 @@ static void main_environment(struct main_options *o)
     o->calls = jsp_lua_environment_calls();
     o->environment_traces = jsp_lua_environment_flag("JSPROF_TRACES");
     o->environment_loop = jsp_lua_environment_flag("JSPROF_LOOP");
+    o->environment_tasks = jsp_lua_environment_flag("JSPROF_TASKS");
 }
 
 /* Check here, because the module would name its own options, which the user did not
@@ -156,18 +165,20 @@ static int main_check(struct main_options *o)
     const struct {
         const char *name, *value;
     } given[] = { { o->hz_name, o->hz }, { o->clock_name, o->clock },
-                  { o->alloc_name, o->alloc },
+                  { o->alloc_name, o->alloc }, { o->stalls_name, o->stalls },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children },
                   { "JSPROF_DEPTH", o->depth }, { "JSPROF_NO_THREAD", o->alone },
                   { "JSPROF_SOURCE", o->source }, { "JSPROF_CONTROL", o->listens } };
     char why[300];
-    if (o->environment_traces < 0 || o->environment_loop < 0)
-        return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES" : "JSPROF_LOOP",
+    if (o->environment_traces < 0 || o->environment_loop < 0 || o->environment_tasks < 0)
+        return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES"
+                         : o->environment_loop < 0 ? "JSPROF_LOOP" : "JSPROF_TASKS",
                          "0 or 1 is allowed");
     if (o->calls && !*o->calls)
         return main_fail("JSPROF_CALLS", JSP_LUA_MODES_ALLOWED);
     o->traces = o->traces || o->environment_traces;
     o->loop = o->loop || o->environment_loop;
+    o->tasks = o->tasks || o->environment_tasks;
 #ifndef LUA_JITLIBNAME
     if (o->traces)
         return main_fail("--profile-traces", "only LuaJIT compiles");
@@ -334,6 +345,8 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_flag(L, "children", o->open.flags & JSPROF_CHILDREN);
     main_start_flag(L, "traces", o->traces);
     main_start_flag(L, "loop", o->loop);
+    main_start_flag(L, "tasks", o->tasks);
+    main_start_field(L, "stalls", o->stalls);
     main_start_flag(L, "control", main_listens(o));
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);

@@ -17,9 +17,11 @@
 #include "probe.h"
 #include "run.h"
 #include "threads.h"
+#include "called.h"
 #include "loop.h"
 #include "module_functions.h"
 #include "module_options.h"
+#include "tasks.h"
 #include "traces.h"
 #include "wraps.h"
 
@@ -201,7 +203,8 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     jsprof_lua_detach(run->lua);
     jsprof_thread_detach(run->thread);
     int closed = jsprof_close(run->prof);
-    jsp_lua_loop_end(run);
+    jsp_lua_called_end(run);
+    jsp_lua_tasks_end(run);
     free(run);
     /* ORDER: relaxed, for the reason that its reader gives. */
     atomic_fetch_sub_explicit(&module_ending, 1, memory_order_relaxed);
@@ -251,8 +254,10 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
     run->has_traces = o->traces;
     if (!err && o->traces)
         err = jsp_lua_traces_begin(L);
-    if (!err && o->loop)
-        err = jsp_lua_loop_begin(L, run);
+    if (!err && o->tasks)
+        err = jsp_lua_tasks_begin(L, run);
+    if (!err && (o->loop || o->tasks))
+        err = jsp_lua_loop_begin(L, run, o->loop);
     return err;
 }
 
@@ -317,7 +322,7 @@ static int module_start_with(lua_State *L, uint32_t flags)
     module_list(run);
     module_keep(L, run);
     jsp_lua_threads_begin(run);
-    if (run->loop)
+    if (run->has_loop)
         jsp_lua_threads_enter(L); /* waits are marked before the first callback, too */
     return 2;
 }

@@ -127,11 +127,21 @@ static void options_thread(lua_State *L, jsprof_options *o)
         o->flags &= ~(uint32_t)JSPROF_NO_THREAD;
 }
 
+/* Stalls are of tasks. */
+static void options_tasks(lua_State *L, struct jsp_lua_options *o)
+{
+    const char *stalls = options_text(L, "stalls", NULL);
+    if (stalls)
+        options_set(L, &o->open, "stalls", stalls);
+    o->tasks = options_flag(L, "tasks") || stalls;
+}
+
 static bool options_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
                                          "alloc", "compact", "children", "traces", "loop",
-                                         "calls", "thread", "source", "control" };
+                                         "calls", "thread", "source", "control", "tasks",
+                                         "stalls" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -147,7 +157,7 @@ static void options_check_names(lua_State *L)
         if (!options_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
                           "max_depth, alloc, compact, children, traces, loop, calls, thread, "
-                          "source, control", lua_tostring(L, -2));
+                          "source, control, tasks, stalls", lua_tostring(L, -2));
     }
 }
 
@@ -180,8 +190,9 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
     o->open.flags |= options_flag(L, "children") ? JSPROF_CHILDREN : 0u;
     o->open.flags |= options_flag(L, "control") ? JSPROF_CONTROL : 0u;
     o->loop = options_flag(L, "loop");
-    if (o->loop && strcmp(o->mode, "sample") != 0)
-        luaL_error(L, "jsprof.start: loop needs mode \"sample\"");
+    options_tasks(L, o);
+    if ((o->loop || o->tasks) && strcmp(o->mode, "sample") != 0)
+        luaL_error(L, "jsprof.start: %s needs mode \"sample\"", o->loop ? "loop" : "tasks");
     o->traces = options_flag(L, "traces");
     if (o->traces && strcmp(o->mode, "sample") != 0)
         luaL_error(L, "jsprof.start: traces needs mode \"sample\": nothing is compiled while "

@@ -16,7 +16,7 @@ struct jsp_lua_options {
     jsprof_options open;
     const char *mode; /* "sample", "calls" or "both" */
     uint32_t modes;   /* JSPROF_CALLS_..., if the mode is not "sample" */
-    bool alloc, traces, loop;
+    bool alloc, traces, loop, tasks;
 };
 
 #define JSP_LUA_MODES_ALLOWED \

@@ -18,7 +18,9 @@ struct module_run {
     struct jsp_lua_watch watch;
     bool has_traces;
     bool is_asked;                 /* by the environment */
-    struct jsp_lua_loop *loop;     /* owned; NULL: callbacks of loops are not marked */
+    struct jsp_lua_called *called; /* owned; NULL: callbacks of loops are not noticed */
+    bool has_loop;                 /* they are marked */
+    struct jsp_lua_tasks *tasks;   /* owned; NULL: nothing is recorded as a task */
     /* Written by the thread that runs the state (threads.c): */
     uint64_t maker, runner;        /* numbers of the first thread and the present one */
     struct jsp_lua_joined *joined; /* other threads that run it; under the lock of runs */

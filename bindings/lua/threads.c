@@ -128,13 +128,20 @@ static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
     return j;
 }
 
+/* Return this thread's part in the run, or NULL. */
+static struct jsp_lua_joined *threads_mine(const struct module_run *run)
+{
+    struct jsp_lua_joined *mine = threads_joined;
+    while (mine && mine->run != run)
+        mine = mine->next_here;
+    return mine;
+}
+
 /* Show the state's frames on this thread and on no other. */
 static void threads_switch(lua_State *L, struct module_run *run)
 {
     bool is_maker = run->maker == threads_me();
-    struct jsp_lua_joined *mine = is_maker ? NULL : threads_joined;
-    while (mine && mine->run != run)
-        mine = mine->next_here;
+    struct jsp_lua_joined *mine = is_maker ? NULL : threads_mine(run);
     bool is_new = !is_maker && !mine;
     if (is_new)
         mine = threads_join(L, run);
@@ -151,6 +158,15 @@ static void threads_switch(lua_State *L, struct module_run *run)
     jsp_lua_run_let_go();
 }
 
+/* Return the thread for the run's tasks that run here. */
+static jsprof_thread *threads_of_tasks(const struct module_run *run)
+{
+    if (!run || !run->tasks)
+        return NULL;
+    const struct jsp_lua_joined *mine = threads_mine(run);
+    return run->maker == threads_me() ? run->thread : mine ? mine->lua.thread : NULL;
+}
+
 static void threads_look(lua_State *L, uint64_t n_changes)
 {
     threads_is_inside = true;
@@ -158,8 +174,10 @@ static void threads_look(lua_State *L, uint64_t n_changes)
     jsp_lua_here.global = jsp_lua_walk_global((uintptr_t)L);
     jsp_lua_here.global_at = jsp_lua_walk_global_at();
     jsp_lua_here.n_changes = n_changes;
+    jsp_lua_here.tasks = NULL;
     if (jsp_lua_here.run && jsp_lua_here.run->runner != threads_me())
         threads_switch(L, jsp_lua_here.run);
+    jsp_lua_here.tasks = threads_of_tasks(jsp_lua_here.run);
     threads_is_inside = false;
 }
 

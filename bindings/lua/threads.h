@@ -23,6 +23,7 @@ struct jsp_lua_here {
     uintptr_t global;
     size_t global_at;        /* bytes of a lua_State before the field that holds it */
     struct module_run *run;  /* NULL: that state is not recorded */
+    jsprof_thread *tasks;    /* NULL: nor are its tasks */
 };
 extern __thread struct jsp_lua_here jsp_lua_here;
 

@@ -8,6 +8,7 @@
 #include "loop.h"
 #include "module_names.h"
 #include "run.h"
+#include "tasks.h"
 
 /* Call the replaced function, as a call of its own. */
 static int wraps_call(lua_State *L)
@@ -115,6 +116,7 @@ static int wraps_require(lua_State *L)
     if (run) {
         jsp_lua_name_new_module(L, run->lua, lua_tostring(L, 1));
         jsp_lua_loop_look(run);
+        jsp_lua_tasks_look(run);
     }
     return lua_gettop(L) - 1;
 }
