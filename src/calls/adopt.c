@@ -220,7 +220,7 @@ void jsp_calls_adopt(struct jsp_calls *c, struct jsp_calls_place place)
     const struct jsp_calls_epoch *epoch = adopt_epoch(c, now);
     c->modes = place.t ? epoch->modes : 0;
     memcpy(c->cost, epoch->cost, sizeof c->cost);
-    c->plain = c->modes == (JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME);
+    c->plain = (c->modes & ~(uint32_t)JSPROF_CALLS_EDGES) == JSPROF_CALLS_USUAL;
     jsp_calls_beyond_is(c, 0);
     if (!late) /* events after the change counted their time in the epoch before */
         jsp_calls_skip_to(c, epoch->start);

@@ -124,7 +124,7 @@ struct jsp_calls {
     struct jsp_calls_entry *_Atomic top;
     _Atomic uint32_t seq;          /* ... or this: the three are a version */
     _Atomic bool timed;            /* rows, not only counts, were written once */
-    bool plain;                    /* calls and time by the counter, and no other mode */
+    bool plain;                    /* calls and time, perhaps with edges: no other mode */
     _Atomic uint64_t not_own;      /* the part of last - time that is not overhead */
     _Atomic uint64_t bytes_now;    /* all bytes that were reported */
     _Atomic uint32_t epoch;        /* epoch of the last event */
