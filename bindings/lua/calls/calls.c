@@ -76,17 +76,16 @@ static __attribute__((noinline)) void calls_special(struct jsp_lua_calls *c, lua
         c->compiles = special == JSP_LUA_JIT_ON;
 }
 
-static const struct jsp_lua_called **calls_recent(struct jsp_lua_calls *c,
-                                                  const struct jsp_lua_key *key)
+static const struct jsp_lua_called **calls_recent(struct jsp_lua_calls *c, uintptr_t function)
 {
-    return &c->recent[(key->at >> 4 ^ key->at >> 12) % CALLS_RECENT];
+    return &c->recent[(function >> 4 ^ function >> 12) % CALLS_RECENT];
 }
 
 static __attribute__((noinline)) const struct jsp_lua_called *calls_find(
-    struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, const struct jsp_lua_key *key)
+    struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar, uintptr_t function)
 {
     lua_getinfo(L, "f", ar);
-    return *calls_recent(c, key) = jsp_lua_called_pop(c->functions, L, 0);
+    return *calls_recent(c, function) = jsp_lua_called_pop(c->functions, L, 0);
 }
 
 /* Return the function that is called, or NULL without memory. */
@@ -95,10 +94,9 @@ static inline const struct jsp_lua_called *calls_function(struct jsp_lua_calls *
                                                           struct jsp_lua_event *event)
 {
     jsp_lua_event_call(L, ar, event);
-    const struct jsp_lua_called *called = *calls_recent(c, &event->key);
-    if (event->key.at && called && jsp_lua_called_is(&called->key, &event->key))
-        return called;
-    return calls_find(c, L, ar, &event->key);
+    const struct jsp_lua_called *called = *calls_recent(c, event->function);
+    return called && jsp_lua_event_is(event, &called->key) ? called
+                                                           : calls_find(c, L, ar, event->function);
 }
 
 static void calls_enter(struct jsp_lua_calls *c, lua_State *L, lua_Debug *ar)

@@ -13,7 +13,6 @@
 
 #include "compat.h"
 #include "jsprof.h"
-#include "labels.h"
 
 /* An open call; `link.up` is the call that was open before it in the same coroutine, or
  * NULL. */
@@ -36,7 +35,8 @@ uintptr_t jsp_lua_place(lua_State *L, const lua_Debug *ar);
 struct jsp_lua_event {
     uintptr_t at;           /* of a tail call: its caller's place, for it replaces the caller */
     uintptr_t caller;       /* the place of the caller; 0: not known */
-    struct jsp_lua_key key; /* of a function that is called; key.at is 0: not known */
+    uintptr_t function;     /* key.at of a function that is called; 0: not known */
+    bool is_lua;            /* that is the prototype of a Lua function */
 };
 
 /* Return the outermost entry, from `top` outwards, that is not further out than `at`, or

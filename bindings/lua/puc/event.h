@@ -10,6 +10,7 @@
 #define JSPROF_LUA_PUC_EVENT_H
 
 #include "calls/place.h"
+#include "labels.h"
 #include "read.h"
 
 #include JSPROF_LUA_LAYOUT
@@ -44,27 +45,30 @@ static inline bool event_is_tail(lua_State *L, const lua_Debug *ar, uintptr_t at
            layout.op_tailcall;
 }
 
-/* Return whether the call at this CallInfo is one of a Lua function, and its key, whose fields
- * are set one by one: a copy of the whole would wait for them. */
-static inline bool event_key(uintptr_t ci, struct jsp_lua_key *key)
+/* Set the function of the call at this CallInfo. */
+static inline void event_function(uintptr_t ci, struct jsp_lua_event *e)
 {
     const void *func = (const void *)jsp_lua_pointer((const void *)ci, layout.ci_func);
-    const void *object = (const void *)jsp_lua_pointer(func, 0), *proto;
+    const void *object = (const void *)jsp_lua_pointer(func, 0);
     uint8_t tag = jsp_lua_u8(func, EVENT_TAG_AT);
-    key->code = key->source = key->line = 0;
-    if (tag == layout.tag_light && layout.tag_light) {
-        key->at = (uintptr_t)object;
-        return false;
-    }
     bool is_closure = tag == layout.tag_lua || tag == layout.tag_c;
-    key->at = is_closure ? jsp_lua_pointer(object, layout.closure_proto) : 0;
-    if (!is_closure || (layout.is_c ? jsp_lua_u8(object, layout.is_c) : tag == layout.tag_c))
+    e->is_lua = tag == layout.tag_lua && !(layout.is_c && jsp_lua_u8(object, layout.is_c));
+    if (is_closure)
+        e->function = jsp_lua_pointer(object, layout.closure_proto);
+    else
+        e->function = tag == layout.tag_light && layout.tag_light ? (uintptr_t)object : 0;
+}
+
+static inline bool jsp_lua_event_is(const struct jsp_lua_event *e, const struct jsp_lua_key *key)
+{
+    const void *proto = (const void *)e->function;
+    if (key->at != e->function)
         return false;
-    proto = (const void *)key->at;
-    key->code = jsp_lua_pointer(proto, layout.code);
-    key->source = jsp_lua_pointer(proto, layout.source);
-    key->line = jsp_lua_u32(proto, layout.linedefined);
-    return true;
+    if (!e->is_lua)
+        return !key->code && !key->source;
+    return key->code == jsp_lua_pointer(proto, layout.code) &&
+           key->source == jsp_lua_pointer(proto, layout.source) &&
+           key->line == jsp_lua_u32(proto, layout.linedefined);
 }
 
 /* Before 5.4, a tail call has a place of its own at its event, and moves to its caller's
@@ -73,8 +77,8 @@ static inline void jsp_lua_event_call(lua_State *L, const lua_Debug *ar,
                                       struct jsp_lua_event *e)
 {
     e->at = (uintptr_t)ar->i_ci;
-    bool is_lua = event_key(event_ci(L, e->at), &e->key);
-    if (LUA_VERSION_NUM < EVENT_LUA_54 && is_lua && event_is_tail(L, ar, e->at))
+    event_function(event_ci(L, e->at), e);
+    if (LUA_VERSION_NUM < EVENT_LUA_54 && e->is_lua && event_is_tail(L, ar, e->at))
         e->at = event_before(e->at);
     e->caller = event_before(e->at);
 }
