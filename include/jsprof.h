@@ -133,7 +133,8 @@ enum {
      * counters. It does not keep listings, exact calls and other threads. The child closes
      * its session as the parent does. A child that executes another program leaves an
      * empty file. If the child can get no timer or thread, its session is stopped. With
-     * JSPROF_USE_FD the flag has no effect. */
+     * JSPROF_USE_FD the flag has no effect. With JSPROF_CONTROL the child listens as well; if it
+     * can get no socket, nobody sees it. */
     JSPROF_CHILDREN = 1u << 8,
     /* Options.flags: let one thread of the library, the looker, look at all attached threads
      * once a period and send the signal to those that have a processor, in place of a timer
@@ -175,7 +176,8 @@ enum {
      * lets `jsprof record PID` begin a recording, with the clock, rate and file of that command,
      * and jsprof_stop ends that. Until then marks are dropped, jsprof_path returns NULL, and the
      * session costs what attached threads cost. The options signo, max_depth, ring_bytes,
-     * label_bytes and alloc hold for each recording. A child of fork does not listen.
+     * label_bytes and alloc hold for each recording. A child of fork does not listen; with
+     * JSPROF_CHILDREN it does, on a socket of its own, and waits for a recording of its own.
      *
      * jsprof_open also returns -EPERM: the folder of the socket is another user's. */
     JSPROF_CONTROL = 1u << 12,

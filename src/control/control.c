@@ -20,6 +20,7 @@
 #include "peer.h"
 #include "session/drain.h"
 #include "session/explain.h"
+#include "session/live.h"
 #include "session/options.h"
 #include "session/session.h"
 #include "socket.h"
@@ -348,30 +349,6 @@ static void *control_main(void *unused)
     return NULL;
 }
 
-/* In the child of a fork, which has the parent's descriptors but not its thread. */
-static void control_in_child(void)
-{
-    control.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    if (!control.runs)
-        return;
-    for (int i = 0; i < CONTROL_PEERS; i++)
-        jsp_peer_close(&control.peers[i]);
-    jsp_control_leave_place(&control.place);
-    close(control.bell);
-    control.bell = -1;
-    control.members = NULL; /* the parent's: their memory is not used again */
-    control.peers = NULL;
-    control.runs = control.quit = false;
-}
-
-static void control_begin(void)
-{
-    control_fork_error = -pthread_atfork(NULL, NULL, control_in_child);
-}
-
-/* -- Joining --------------------------------------------------------------------- */
-
 static void control_free(void)
 {
     jsp_control_unlisten(&control.place);
@@ -403,6 +380,56 @@ static int control_start(void)
         control_free();
     return err;
 }
+
+static bool control_is_own(struct jsprof *p)
+{
+    bool is = jsp_live_enter(p) == 0;
+    if (is)
+        jsp_live_leave(p);
+    return is;
+}
+
+/* Keep the sessions that continue in the child of a fork, with JSPROF_CHILDREN. The others are
+ * the parent's: their memory is not used again. */
+static void control_keep(void)
+{
+    struct control_member **at = &control.members;
+    for (struct control_member *m = *at; m; m = m->next) {
+        if (!control_is_own(m->session))
+            continue;
+        m->recorder = NULL;
+        *at = m;
+        at = &m->next;
+    }
+    *at = NULL;
+}
+
+/* In the child of a fork, which has the parent's descriptors but not its thread. The session's
+ * handler, which is older, has run. */
+static void control_in_child(void)
+{
+    control.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    if (!control.runs)
+        return;
+    for (int i = 0; i < CONTROL_PEERS; i++)
+        jsp_peer_close(&control.peers[i]);
+    jsp_control_leave_place(&control.place);
+    close(control.bell);
+    control.bell = -1;
+    control.peers = NULL;
+    control.runs = control.quit = false;
+    control_keep();
+    if (control.members)
+        control_start(); /* if that fails, nobody sees them */
+}
+
+static void control_begin(void)
+{
+    control_fork_error = -pthread_atfork(NULL, NULL, control_in_child);
+}
+
+/* -- Joining --------------------------------------------------------------------- */
 
 int jsp_control_join(jsprof *p, const char *vm)
 {

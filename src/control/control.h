@@ -5,8 +5,8 @@
  * with the last one. `lock` guards the list of sessions; the thread holds it while it works for a
  * peer, so a session stays open during that time. It is taken before any lock of a session.
  *
- * The child of a fork has no listener: it closes its copies of the descriptors before fork returns
- * there.
+ * The child of a fork closes its copies of the descriptors before fork returns there. It listens
+ * again, under its own name, if a session continues there (JSPROF_CHILDREN).
  *
  * SPDX-License-Identifier: MIT
  */

@@ -4,9 +4,12 @@
  */
 #include "session.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "image/descriptor.h"
 
 /* The parts of the parent's session with which the child's begins. */
 struct child_kept {
@@ -18,7 +21,7 @@ struct child_kept {
     struct jsprof *next;
     struct jsp_file *file;
     pid_t pid;
-    bool was_running;
+    bool was_wanted; /* the host had started it */
 };
 
 static void child_keep(struct child_kept *k, struct jsprof *p)
@@ -33,7 +36,7 @@ static void child_keep(struct child_kept *k, struct jsprof *p)
     k->next = atomic_load_explicit(&p->live_next, memory_order_relaxed);
     k->file = p->file;
     k->pid = p->pid;
-    k->was_running = p->running;
+    k->was_wanted = p->given.dormant ? p->wanted : p->running;
 }
 
 /* Zero everything but the arena, whose every moment is consistent, and the place on the
@@ -104,22 +107,34 @@ static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     } else {
         child_take_over(p, k);
         child_thread(p);
-        /* Keep the memory of the name, to which jsprof_path has given a pointer; its text
-         * is another one now. */
-        *k->file = *p->file;
-        free(p->file);
-        p->file = p->given.file = k->file;
-        if (k->was_running)
+        if (k->file) { /* keep its memory: jsprof_path has given a pointer to the name */
+            *k->file = *p->file;
+            free(p->file);
+            p->file = p->given.file = k->file;
+        }
+        if (k->was_wanted)
             jsp_session_start(p);
     }
     free(k);
     return err;
 }
 
+/* Wait in the child for a recording of its own. */
+static void child_wait(struct jsprof *p, struct jsp_session_setup *setup)
+{
+    setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
+    if (setup->fd >= 0 && child_fill(p, setup) != 0)
+        close(setup->fd);
+}
+
 void jsp_child_go_on(struct jsprof *p)
 {
     struct jsp_session_setup setup = p->given;
-    if (!setup.children || !p->file || p->closing || p->pid == getpid())
+    if (!setup.children || p->closing || p->pid == getpid())
+        return;
+    if (setup.dormant)
+        child_wait(p, &setup);
+    if (!p->file)
         return;
     setup.file = malloc(sizeof *setup.file);
     if (!setup.file)

@@ -193,7 +193,8 @@ int jsp_session_owns(const struct jsp_thread *t);
 /* -- child.c: sessions that continue in the child of a fork, in files of their own.
  *
  * This happens only with JSPROF_CHILDREN. The child makes the session anew in the same
- * memory, so the host's pointers to it and to the thread that forked stay valid. The
+ * memory, so the host's pointers to it and to the thread that forked stay valid. A dormant
+ * session waits there for a recording. The
  * session keeps the names, the host's entries, descriptor and walker, interpreters'
  * ranges, the host's symbols, the numbers of counters, and registered code: data of which
  * every moment is consistent. It loses listings, and the counts of calls. The child never

@@ -13,6 +13,21 @@ mkdir -m 700 "$XDG_RUNTIME_DIR"
 while true do burn(0.05) end
 END
 
+# It forks when there is a file, perhaps in the middle of a recording. The child prints its pid.
+{ burn_lua && cat; } >"$SCRATCH/forks.lua" <<'END'
+local function in_parent() burn(0.05) end
+local function in_child() burn(0.05) end
+local function is_there(name)
+  local file = io.open(name)
+  return file and file:close()
+end
+repeat in_parent() until is_there(os.getenv "GO")
+if fork() ~= 0 then while true do in_parent() end end
+print(io.open("/proc/self/stat"):read("*n"))
+io.stdout:flush()
+while true do in_child() end
+END
+
 ends()
 {
     kill "$pid"
@@ -48,6 +63,82 @@ listens() # COMMAND...
         grep -q 'burn (.*endless.lua:1)' "$SCRATCH/dump"
 }
 
+is_listed() # PID
+{
+    "$JSPROF_TOOL" ps --csv | grep "^$1,"
+}
+
+# Print the child, once it runs.
+child_of()
+{
+    until grep -q '[0-9]' "$SCRATCH/out"; do
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.1
+    done
+    grep -o '[0-9]*' "$SCRATCH/out"
+}
+
+begin_to_fork() # CHILDREN
+{
+    rm -f "$SCRATCH/go"
+    GO=$SCRATCH/go JSPROF_CONTROL=1 JSPROF_CHILDREN=$1 \
+        LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" "$SCRATCH/host" \
+        "$SCRATCH/forks.lua" >"$SCRATCH/out" 2>&1 &
+    pid=$!
+    until is_listed $pid; do
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.1
+    done
+}
+
+# How often the thread that listens slept so far: never again while nobody asks.
+switches_of() # PID
+{
+    for thread in /proc/"$1"/task/*; do
+        [ "$(cat "$thread/comm")" = jsprof-control ] &&
+            awk '/^voluntary/ { print $2 }' "$thread/status" && return
+    done
+    return 1
+}
+
+# The fork comes while the parent is recorded. Then each of them is recorded alone.
+child_listens()
+{
+    begin_to_fork 1 || return 1
+    (sleep 0.3 && : >"$SCRATCH/go") &
+    record_of "$pid" in_parent 1.5
+    child_status=$?
+    child=$(child_of) && is_listed "$child" && record_of "$child" in_child 0.5 &&
+        record_of "$pid" in_parent 0.5 || child_status=1
+    woken=$(switches_of "$child") && sleep 0.5 && [ "$(switches_of "$child")" = "$woken" ] ||
+        child_status=1
+    kill "$child"
+    ends
+    echo "woken $woken times"
+    cat "$SCRATCH/out"
+    return $child_status
+}
+
+record_of() # PID FUNCTION SECONDS
+{
+    rm -f "$SCRATCH/cap"
+    "$JSPROF_TOOL" record --quiet --seconds "$3" -o "$SCRATCH/cap" "$1" && whole &&
+        share_is 90 100 "(^|$t)burn .*forks.lua:1. :[0-9]+$t$2 "
+}
+
+# Without being asked to continue there, the session ends in the child, and the parent's stays.
+child_is_silent()
+{
+    begin_to_fork 0 || return 1
+    : >"$SCRATCH/go"
+    child=$(child_of) && ! is_listed "$child" && record_of "$pid" in_parent 0.5
+    child_status=$?
+    kill "$child"
+    ends
+    cat "$SCRATCH/out"
+    return $child_status
+}
+
 # The recording is the program's own: another one is refused, and the file has its samples.
 records_itself()
 {
@@ -76,6 +167,7 @@ refused() # COMMAND...
 # 0 means no, also where the module is required.
 not_asked() # COMMAND...
 {
+    rm -rf "$XDG_RUNTIME_DIR/jsprof" # of those that were killed
     JSPROF_CONTROL=0 "$@" -e 'print(io.popen("ls $XDG_RUNTIME_DIR/jsprof 2>&1"):read("*a"))' \
         >"$SCRATCH/out" 2>&1
     cat "$SCRATCH/out"
@@ -94,6 +186,9 @@ one()
     check 'a wrong value is named by the module' refused env LUA_INIT='require "jsprof"' \
         LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
     check 'and by jsprof-lua' refused "$B/bin/jsprof-lua" --version "$VERSION"
+    build_host fork_host.c || { fail 'a program that forks'; return; }
+    check 'a forked child listens, too, if it is asked to' child_listens
+    check 'and does not otherwise' child_is_silent
     check '0 does not listen' not_asked env LUA_INIT='require "jsprof"' \
         LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
 }
