@@ -31,6 +31,22 @@ static bool advice_is_of_idle(const struct cli_capture *c)
     return c->select.left_out && !c->idle.samples;
 }
 
+/* Return true if every expiration came too late for a sample, as those of a short program do. */
+static bool advice_is_short(const struct jsp_account_thread *t)
+{
+    return t->samples == 0 &&
+           t->expirations == t->lost[JSP_LOST_UNDELIVERED] + t->lost[JSP_LOST_LATE];
+}
+
+/* Return the cause of most losses. */
+static const struct jsp_loss_row *advice_cause(const struct jsp_account_thread *t)
+{
+    int most = 0;
+    for (int cause = 1; cause < JSP_N_LOSSES; cause++)
+        most = t->lost[cause] > t->lost[most] ? cause : most;
+    return &jsp_losses[most];
+}
+
 /* Return the part of the time that threads had work, but no processor. */
 static double advice_unserved(const struct jsp_profile *p)
 {
@@ -62,20 +78,28 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "%she program forked %s %s, whose work is not recorded: "
                             "JSPROF_CHILDREN=1 records it, too",
                  t->samples ? "T" : "t", cli_count(n, forks), forks == 1 ? "child" : "children");
-    else if (t->samples == 0 && t->expirations == 0 && !is_wall)
+    else if (advice_is_short(t) && !is_wall)
         snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "
                             "the wall clock would take some",
                  cli_duration(cpu, ran), p->hz);
-    else if (t->samples == 0 && t->expirations == 0)
+    else if (advice_is_short(t))
         snprintf(out, size, "its threads were recorded for %s, %u Hz asked for: a higher rate "
                             "would take some",
                  cli_duration(cpu, passed), p->hz);
+    else if (t->samples == 0)
+        snprintf(out, size, "all %s timer expirations were lost, most of them as \"%s\": "
+                            "jsprof info shows more",
+                 cli_count(n, t->expirations), advice_cause(t)->name);
     else if (counts_waits && advice_unserved(p) * (double)ADVICE_UNSERVED > 1)
         snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
                             "because others had it or a quota was used up: --state waiting "
                             "shows where", cli_percent(share, advice_unserved(p)));
     else if (counts_waits && t->samples >= ADVICE_FEW && ran < passed / ADVICE_WAITING)
         snprintf(out, size, "The threads waited for %s of the time: --clock cpu shows the rest",
+                 cli_percent(share, (double)(passed - ran) / (double)passed));
+    else if (!is_wall && !counts_waits && ran < passed / ADVICE_WAITING)
+        snprintf(out, size, "The threads waited for %s of the time, which the CPU clock does not "
+                            "see: the wall clock shows where",
                  cli_percent(share, (double)(passed - ran) / (double)passed));
     else if (!is_wall && t->samples >= ADVICE_FEW && t->samples < t->expirations / ADVICE_SELDOM)
         snprintf(out, size, "A sample counts for %s expirations, because the kernel measures CPU "

@@ -7,6 +7,7 @@
 
 cat >host.c <<'END'
 #include <jsprof.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +21,7 @@ static double cpu_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* FILE HZ CLOCK SECONDS sleep|burn|fork [collect] */
+/* FILE HZ CLOCK SECONDS sleep|burn|nap|fork [collect] */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
@@ -36,9 +37,11 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 6)
         jsprof_enter(t, collector);
-    if (strcmp(argv[5], "burn") == 0)
-        while (cpu_now() < until)
-            ;
+    bool is_nap = strcmp(argv[5], "nap") == 0; /* of 40 times what it works */
+    if (is_nap)
+        until = cpu_now() + seconds / 40;
+    while ((is_nap || strcmp(argv[5], "burn") == 0) && cpu_now() < until)
+        ;
     pid_t child = strcmp(argv[5], "fork") == 0 ? fork() : 1;
     if (child == 0) {
         while (cpu_now() < until)
@@ -48,7 +51,7 @@ int main(int argc, char **argv)
     while (child > 1 && wait(NULL) < 0)
         ;
     struct timespec rest = { .tv_nsec = 10000000 };
-    for (int i = 0; strcmp(argv[5], "sleep") == 0 && i < (int)(seconds * 100); i++)
+    for (int i = 0; (is_nap || strcmp(argv[5], "sleep") == 0) && i < (int)(seconds * 100); i++)
         nanosleep(&rest, NULL);
     if (argc > 6)
         jsprof_leave(t);
@@ -81,6 +84,11 @@ run report short.cap
 is_rc 1
 says ': its threads were recorded for [0-9.]+ [mun]?s, 1 Hz asked for: a higher rate' err
 
+env --block-signal=PROF ./host lost.cap 1000 cpu 0.3 burn
+run report lost.cap
+is_rc 1
+says ': all [0-9]+ timer expirations were lost, most of them as "signal blocked": jsprof info' err
+
 ./host waits.cap 100 wall 1 sleep
 run report waits.cap
 is_rc 0
@@ -92,6 +100,13 @@ run report --time 0ms..500ms waits.cap
 hasnt 'The threads waited'
 run report --json waits.cap
 hasnt 'The threads waited'
+
+./host naps.cap 1000 cpu 2 nap
+run report naps.cap
+is_rc 0
+tr '\n' ' ' <out >sentence
+says 'The threads waited for 9[0-9][.][0-9]% of the time, which the CPU clock does not' sentence
+says ' see: the wall clock shows where[.]' sentence
 
 # No kernel's tick is that fine.
 ./host seldom.cap 10000 cpu 0.5 burn
