@@ -91,6 +91,8 @@ FILE *counts_open_file(const char *path)
 
 bool counts_open_table(const char *path)
 {
+    if (!request_is_apart(counts_program, "--profile-calls", path))
+        return false;
     counts_path = path;
     counts_file = path[0] ? counts_open_file(path) : nullptr;
     if (!counts_file)

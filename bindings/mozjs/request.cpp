@@ -69,18 +69,16 @@ bool request_is_same(const struct stat *file, int fd)
            file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
 }
 
-/* A capture in the middle of the program's own output would spoil both. */
-bool request_read_output(const char *program, const char *name, const char *path)
+/* /dev/tty is the program's terminal by another name. */
+bool request_is_terminal(const char *path, const struct stat *file)
 {
-    struct stat file;
+    const int fd = S_ISCHR(file->st_mode)
+                       ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    const bool is_terminal = fd >= 0 && isatty(fd);
 
-    if (strcmp(path, "-") != 0 &&
-        (stat(path, &file) < 0 || !(request_is_same(&file, STDOUT_FILENO) ||
-                                    request_is_same(&file, STDERR_FILENO))))
-        return true;
-    fprintf(stderr, "%s: %s=%s: the program prints there; a capture needs a file of its own\n",
-            program, name, path);
-    return false;
+    if (fd >= 0)
+        close(fd);
+    return is_terminal;
 }
 
 /* Set the session's options, except the destination. */
@@ -94,7 +92,7 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
     const char *clock = asked->is_environment ? "JSPROF_CLOCK" : "--profile-clock";
     const char *source = environment_get("JSPROF_SOURCE");
     return (!asked->output ||
-            request_read_output(program, "--profile-output", asked->output)) &&
+            request_is_apart(program, "--profile-output", asked->output)) &&
            (!asked->hz || request_set(program, hz, asked->hz, o)) &&
            (!asked->clock || request_set(program, clock, asked->clock, o)) &&
            (!source || request_set(program, "JSPROF_SOURCE", source, o)) &&
@@ -161,7 +159,7 @@ bool request_open_env(const char *path, const request_program *program, request 
 {
     snprintf(r->name, sizeof r->name, "%s%s", path ? "JSPROF: " : "JSPROF_CONTROL",
              path ? path : "");
-    if ((path && !request_read_output(program->name, "JSPROF", path)) ||
+    if ((path && !request_is_apart(program->name, "JSPROF", path)) ||
         !request_is_alone(program, r))
         return false;
     int err = jsprof_start_from_env(&r->session);
@@ -301,6 +299,20 @@ bool request_open(const profile_options *options, const request_program *program
         return request_open_env(path, program, out);
     const profile_options sysprof = request_sysprof_options();
     return program->gjs_profiler || request_open_sysprof(&sysprof, program, out);
+}
+
+bool request_is_apart(const char *program, const char *option, const char *path)
+{
+    struct stat file;
+
+    if (strcmp(path, "-") != 0 &&
+        (stat(path, &file) < 0 || !(request_is_same(&file, STDOUT_FILENO) ||
+                                    request_is_same(&file, STDERR_FILENO) ||
+                                    request_is_terminal(path, &file))))
+        return true;
+    fprintf(stderr, "%s: %s=%s: the program prints there; this needs a file of its own\n",
+            program, option, path);
+    return false;
 }
 
 bool request_check(const profile_options *options, const char *program)

@@ -49,6 +49,10 @@ struct request {
 bool request_open(const profile_options *options, const request_program *program,
                   request *out);
 
+/* Return whether the program prints elsewhere: a capture or a table in the middle of its own
+ * output would spoil both. So would "-", the name that other programs have for that. */
+bool request_is_apart(const char *program, const char *option, const char *path);
+
 /* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads, -alloc and -stalls
  * accept these values. */
 bool request_check(const profile_options *options, const char *program);

@@ -139,6 +139,13 @@ for path in /nonexistent/x ''; do
     check "--profile-calls=$path: refused before the script" test $? = 1 -a ! -s out
     check "--profile-calls=$path: in one line" one_line err '^gjs-console: --profile-calls: '
 done
+for path in - /dev/stdout out err; do
+    "$GJS" --profile-calls=$path -c 'print("ran")' >out 2>err
+    check "--profile-calls=$path: refused before the script" test $? = 1 -a ! -s out
+    check "--profile-calls=$path: in one line" one_line err \
+        "^gjs-console: --profile-calls=$path: the program prints there;"
+done
+check 'and no file is named -' test ! -e ./-
 "$GJS" --profile-calls=/dev/full -c 'print("ran")' >out 2>err
 check 'a full disk is told, the script runs' test "$(cat out)" = ran
 check 'in one line' one_line err '^gjs-console: --profile-calls: /dev/full: No space left'

@@ -28,6 +28,9 @@ refused '--profile-output=/dev/stdout: the program prints there; .*' --profile-o
 refused '--profile-output=err: the program prints there; .*' --profile-output=err
 JSPROF=- refused 'JSPROF=-: the program prints there; .*'
 check 'no file is named -' test ! -e ./-
+script -qec "'$GJS' --profile-output=/dev/tty -c 'print(\"ran\")' >out 2>err" typescript >shown
+check '/dev/tty: refused, and nothing shown' test $? = 1 -a ! -s out -a ! -s shown
+check '/dev/tty: in one line' one_line err '--profile-output=/dev/tty: the program prints there; '
 for hz in 0 10001 -1 5x x '' 1e3 99999999999999999999 ' 7'; do
     refused "--profile-hz=$hz: a whole number from 1 to 10000 is allowed" \
         --profile-output=x.cap "--profile-hz=$hz"
