@@ -25,7 +25,13 @@ enum {
     /* The types of frames, as in docs/capture.md. */
     RELAY_CTRDEF = 8,
     RELAY_CTRSET = 9,
+    RELAY_METADATA = 11,
     RELAY_FILE_CHUNK = 13,
+    /* Where they have their names, and the bytes of these. */
+    RELAY_ID = 24,
+    RELAY_ID_BYTES = 40,
+    RELAY_PATH = 28,
+    RELAY_PATH_BYTES = 256,
 };
 
 struct relay {
@@ -121,18 +127,46 @@ static int relay_file_put(struct relay *r, const unsigned char *bytes, size_t n)
     return 0;
 }
 
-static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
+static void relay_put(struct relay *r, const unsigned char *frame, size_t len)
 {
-    const unsigned char type = frame[16];
-
-    if (type == RELAY_FILE_CHUNK)
-        return;
-    if (type == RELAY_CTRDEF || type == RELAY_CTRSET)
-        relay_move_counters(frame, len, r->counter_base);
     r->result.frames++;
     if ((r->file >= 0 ? relay_file_put(r, frame, len)
                       : relay_ring_put(&r->ring, frame, len)) < 0)
         r->result.lost++;
+}
+
+/* Tell readers that our samples are in Sysprof's recording, without their weights. */
+static void relay_put_note(struct relay *r, unsigned char *version, size_t len)
+{
+    memset(version + RELAY_ID, 0, RELAY_ID_BYTES);
+    strcpy((char *)version + RELAY_ID, "jsprof.relayed");
+    relay_put(r, version, len);
+}
+
+/* Return whether this embedded file is true in another recording: that of the functions' kinds,
+ * whose numbers have a part of the process's. Others count the samples of ours. A file is read by
+ * a later copy into the recording, in which Sysprof numbers all functions anew. */
+static bool relay_holds(const struct relay *r, const unsigned char *frame, size_t len)
+{
+    const char *path = (const char *)frame + RELAY_PATH;
+
+    return r->file < 0 && len >= RELAY_PATH + RELAY_PATH_BYTES &&
+           strncmp(path, "jsprof/frames", RELAY_PATH_BYTES) == 0;
+}
+
+static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
+{
+    const unsigned char type = frame[16];
+    const char *id = (const char *)frame + RELAY_ID;
+
+    if (type == RELAY_FILE_CHUNK && !relay_holds(r, frame, len))
+        return;
+    if (type == RELAY_CTRDEF || type == RELAY_CTRSET)
+        relay_move_counters(frame, len, r->counter_base);
+    relay_put(r, frame, len);
+    if (type == RELAY_METADATA && len >= RELAY_ID + RELAY_ID_BYTES &&
+        strncmp(id, "jsprof.version", RELAY_ID_BYTES) == 0)
+        relay_put_note(r, frame, len);
 }
 
 /* Pass on the whole frames in the buffer and keep the rest. Return -1 if these are no

@@ -55,9 +55,9 @@ static void profile_unit(struct jsp_profile *p)
     }
     p->driver = jsp_clock_find(p->clock);
     /* Weights define the time that a sample represents. In our recordings a sample without a
-     * weight is one tick. Samples that were copied into another program's recording name our
-     * clock, but one of them may represent many of its ticks. */
-    bool has_time = p->work->weights.n || *p->version || *p->account.session.clock;
+     * weight is one tick. In another program's recording one may represent many ticks. */
+    bool has_time = p->work->weights.n || (*p->version && !p->is_relayed) ||
+                    *p->account.session.clock;
     if (!has_time || !p->period_ns || !p->driver)
         return;
     const struct jsp_clock_row *wish = p->work->options.clock;

@@ -58,6 +58,7 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
         scan_copy(p->host, sizeof p->host, pair.value);
     if (jsp_read_is(pair.key, "jsprof.version"))
         scan_copy(p->version, sizeof p->version, pair.value);
+    p->is_relayed |= jsp_read_is(pair.key, "jsprof.relayed");
     if (jsp_read_is(pair.key, "jsprof.source"))
         scan_copy(p->source, sizeof p->source, pair.value);
     if (jsp_read_is(pair.key, "jsprof.stalls")) {

@@ -55,6 +55,7 @@ void cli_info_recorder(const struct cli_capture *c, const char *label)
         cli_name(s, cli_span(p->version), 24);
         fputs(p->host[0] ? " in " : "", stdout);
         cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
+        fputs(p->is_relayed ? ", into another program's recording" : "", stdout);
     } else {
         fputs("another program (records no clock, rate or losses)", stdout);
     }
@@ -68,7 +69,7 @@ void cli_info_recorded(const struct cli_capture *c, const char *label)
     int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
-    bool is_ours = p->account.session.present || p->version[0];
+    bool is_ours = p->account.session.present || (p->version[0] && !p->is_relayed);
     bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
     cli_label(s, label);
     if (p->capture->capture_time[0]) {

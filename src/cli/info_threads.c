@@ -149,7 +149,9 @@ int cli_info_balance(const struct cli_capture *c)
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
     jsp_account_verdict(account, &v);
     if (account->n_threads == 0 && !v.is_total) {
-        if (c->profile->version[0])
+        if (c->profile->is_relayed)
+            puts("\nanother program's recording has no weights and losses: samples are no times");
+        else if (c->profile->version[0])
             puts("\nno account of the recording is in the file: incomplete");
         return CLI_OK;
     }

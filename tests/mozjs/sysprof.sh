@@ -51,11 +51,30 @@ has_stacks() # of spin below mostwork below the script
         grep -q '/shares[.]js' report.csv && grep -q '^"\{0,1\}mostwork ' report.csv
 }
 
-# Our embedded files would say of their samples what is true of ours only.
-no_files_of_ours()
+# Our embedded files say of samples what is true of ours only, and jsprof/frames of functions what
+# is true until Sysprof numbers them anew.
+only_true_files() # OPTION
 {
     "$JSPROF_TOOL" dump recording.cap >dump || return 1
-    ! grep ' FILE  *jsprof/' dump
+    grep ' FILE  *jsprof/' dump >files
+    if [ -n "$1" ]; then test ! -s files; else test -s files && ! grep -v jsprof/frames files; fi
+}
+
+# Without weights, a sample is not a time.
+no_times()
+{
+    "$JSPROF_TOOL" report --json recording.cap | sed -n 1p | tee head.json
+    grep -q '"unit":"samples"' head.json || return 1
+    "$JSPROF_TOOL" report recording.cap | sed -n 2p | tee head.txt
+    "$JSPROF_TOOL" info recording.cap >info || return 1
+    tail -n 1 info
+    ! grep -Eq 'of (CPU|elapsed) time' head.txt && ! grep -q 'killed' info &&
+        grep -q 'has no weights and losses' info
+}
+
+has_tiers()
+{
+    "$JSPROF_TOOL" report --by tier recording.cap | tee tiers | grep -Eq ' (baseline|optimized)$'
 }
 
 for option in '' --gjs --use-trace-fd; do
@@ -64,12 +83,16 @@ for option in '' --gjs --use-trace-fd; do
     check "sysprof-cli $option: the script's output" sh -c 'cat err; grep -qx 84296 out'
     check "sysprof-cli $option: nothing to complain of" sh -c '! grep gjs-console err'
     check "sysprof-cli $option: its recording has our stacks" has_stacks
-    check "sysprof-cli $option: and no file of ours" no_files_of_ours
+    check "sysprof-cli $option: of our files those that are true" only_true_files "$option"
+    check "sysprof-cli $option: no times" no_times
+    [ -n "$option" ] || check "sysprof-cli: tiers" has_tiers
 done
 BURN_MS=700 sysprof '' "$B/bin/jsprof-gjs" /usr/bin/gjs-console "$SCRIPTS/shares.js"
 check 'jsprof-gjs below sysprof-cli ends well' grep -qx 0 rc
 check 'jsprof-gjs: the recording has our stacks' has_stacks
-check 'jsprof-gjs: and no file of ours' no_files_of_ours
+check 'jsprof-gjs: of our files those that are true' only_true_files ''
+check 'jsprof-gjs: no times' no_times
+check 'jsprof-gjs: tiers' has_tiers
 BURN_MS=100 sysprof '' /usr/bin/gjs-console "$SCRIPTS/shares.js"
 check 'a stock console tells Sysprof nothing' sh -c \
     "'$JSPROF_TOOL' report recording.cap 2>&1 | grep -q 'no samples'"
