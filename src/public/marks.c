@@ -6,6 +6,14 @@
 
 #include "public.h"
 
+/* Let the drain write what was queued. */
+static int public_note(jsprof *p, int err)
+{
+    if (err >= 0)
+        jsp_ask_note(&p->ask);
+    return err;
+}
+
 uint64_t jsprof_now(void)
 {
     return jsp_now_ns(CLOCK_MONOTONIC);
@@ -18,7 +26,7 @@ int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *nam
     if (!p || !group || !name)
         return -EINVAL;
     struct public_host host = public_enter();
-    int err = p->pid == getpid() ? jsp_marks_mark(&p->marks, &mark) : -ECHILD;
+    int err = p->pid == getpid() ? public_note(p, jsp_marks_mark(&p->marks, &mark)) : -ECHILD;
     public_leave(&host);
     return err;
 }
@@ -28,7 +36,8 @@ int jsprof_log(jsprof *p, uint16_t severity, const char *domain, const char *mes
     if (!p || !message)
         return -EINVAL;
     struct public_host host = public_enter();
-    int err = p->pid == getpid() ? jsp_marks_log(&p->marks, severity, domain, message) : -ECHILD;
+    int err = p->pid == getpid()
+                  ? public_note(p, jsp_marks_log(&p->marks, severity, domain, message)) : -ECHILD;
     public_leave(&host);
     return err;
 }
@@ -40,7 +49,7 @@ int jsprof_counter(jsprof *p, const char *group, const char *name, const char *w
     if (!p || !group || !name || (unsigned)type > JSPROF_COUNTER_REAL)
         return -EINVAL;
     struct public_host host = public_enter();
-    int id = p->pid == getpid() ? jsp_marks_counter(&p->marks, &d) : -ECHILD;
+    int id = p->pid == getpid() ? public_note(p, jsp_marks_counter(&p->marks, &d)) : -ECHILD;
     public_leave(&host);
     return id;
 }
@@ -50,8 +59,8 @@ static int public_counter_set(jsprof *p, int counter, int64_t whole, double real
     if (!p)
         return -EINVAL;
     struct public_host host = public_enter();
-    int err =
-        p->pid == getpid() ? jsp_marks_set(&p->marks, counter, whole, real) : -ECHILD;
+    int err = p->pid == getpid()
+                  ? public_note(p, jsp_marks_set(&p->marks, counter, whole, real)) : -ECHILD;
     public_leave(&host);
     return err;
 }

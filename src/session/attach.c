@@ -44,6 +44,7 @@ static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread *
     p->n_ids++;
     t->next = p->threads;
     p->threads = t;
+    jsp_ask_note(&p->ask);
     *out = t;
     return 0;
 }
@@ -56,6 +57,7 @@ static void attach_undo(struct jsprof *p, struct jsp_thread *t)
     jsp_calls_detach(&p->calls, t);
     jsp_sampled_unlink(&t->sampled);
     t->owned = false;
+    jsp_ask_note(&p->ask);
     if (p->draining || jsp_drain_pass(p, false))
         return;
     jsp_drain_write(p, jsp_output_flush);

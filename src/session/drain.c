@@ -26,6 +26,8 @@ enum {
     DRAIN_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
 };
 
+#define DRAIN_FOREVER UINT64_MAX /* until the bell rings */
+
 static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 {
     char line[JSP_EMBEDDED_ACCOUNT];
@@ -132,15 +134,19 @@ void jsp_drain_report(struct jsprof *p, const char *state)
         p->looks[0] = 0;
     for (struct jsp_thread *t = p->threads; t; t = t->next)
         jsp_drain_open(p, t);
+    p->is_idle = false;
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
-    if (p->tasks.stall_ns && p->running && p->reported == p->output.writer.appended)
+    p->is_idle = p->reported == p->output.writer.appended;
+    if (p->tasks.stall_ns && p->running && p->is_idle)
         return; /* no turn was long: write nothing */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         line.session.labels_cut += t->counts.labels_cut;
-        if (memcmp(&t->counts, &t->written, sizeof t->written) != 0 ||
-            memcmp(&t->task_counts, &t->tasks_written, sizeof t->tasks_written) != 0)
-            drain_report_thread(p, t);
+        if (memcmp(&t->counts, &t->written, sizeof t->written) == 0 &&
+            memcmp(&t->task_counts, &t->tasks_written, sizeof t->tasks_written) == 0)
+            continue;
+        p->is_idle = false;
+        drain_report_thread(p, t);
     }
     size_t n = jsp_embedded_account_put(text, &line);
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, text, n);
@@ -228,7 +234,8 @@ static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
 {
     struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
     pthread_mutex_unlock(&p->lock);
-    syscall(SYS_futex, &p->ask.bell, DRAIN_WAIT_PRIVATE, bell, &most, NULL, 0);
+    syscall(SYS_futex, &p->ask.bell, DRAIN_WAIT_PRIVATE, bell,
+            ns == DRAIN_FOREVER ? NULL : &most, NULL, 0);
     pthread_mutex_lock(&p->lock);
 }
 
@@ -241,6 +248,20 @@ static bool drain_is_late(const struct jsprof *p)
                    jsp_ring_used(&t->sampled.ring) >= t->sampled.ring.capacity / 2) ||
                   jsp_ring_used(&t->tasks.ring) >= t->tasks.ring.capacity / 2;
     return is_late;
+}
+
+/* Sleep until something is written, or somebody asks for something. */
+static void drain_wait_deeply(struct jsprof *p)
+{
+    for (;;) {
+        /* ORDER: acquire, as in drain_wait. */
+        uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
+        if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
+            jsp_ask_state(&p->ask) == JSP_ASK_YES || jsp_ask_sleep(&p->ask) != JSP_ASK_DEEP)
+            break;
+        drain_sleep(p, bell, DRAIN_FOREVER);
+    }
+    jsp_ask_rise(&p->ask);
 }
 
 static void drain_wait(struct jsprof *p, uint64_t ns)
@@ -364,6 +385,17 @@ static bool drain_flush(struct jsprof *p, bool quit)
     return err != 0;
 }
 
+/* Return true if the drain may sleep until the bell rings: the last flush and the one before had
+ * nothing to write. The looker rings it when a thread has run, which the host may have used to
+ * replace our handler or to load an object. A timer's signal would not come then, so with timers
+ * the drain stays awake. */
+static bool drain_may_rest(struct jsprof *p, bool failed)
+{
+    bool is_due = p->quit || p->asked != p->served || jsp_ask_state(&p->ask) != JSP_ASK_NO;
+    return p->is_idle && p->setup.looker && !failed && !is_due && !p->sched.marks &&
+           !p->tasks.stall_ns && jsp_ask_rest(&p->ask);
+}
+
 static void *drain_main(void *session)
 {
     struct jsprof *p = session;
@@ -395,6 +427,8 @@ static void *drain_main(void *session)
         if (all)
             p->served = asked;
         pthread_cond_broadcast(&p->served_cond);
+        if (all && !quit && drain_may_rest(p, failed))
+            drain_wait_deeply(p);
     }
     p->served = p->asked;
     pthread_cond_broadcast(&p->served_cond);
@@ -405,5 +439,6 @@ static void *drain_main(void *session)
 int jsp_drain_spawn(struct jsprof *p)
 {
     p->quit = false;
+    jsp_ask_rise(&p->ask);
     return jsp_spawn(&p->drain, drain_main, p, "jsprof-drain");
 }

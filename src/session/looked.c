@@ -113,14 +113,15 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
     return (uint64_t)((int64_t)points + by);
 }
 
-uint64_t jsp_looker_meet(struct jsp_looked *t)
+uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t)
 {
+    int64_t most = LOOKED_CHANCE + (int64_t)l->n_extra * JSP_LOOKER_WHOLE;
     t->balance -= JSP_LOOKER_WHOLE;
     if (t->balance < -LOOKED_CHANCE) {
         t->balance += JSP_LOOKER_WHOLE;
         return 0;
     }
-    if (t->balance <= LOOKED_CHANCE)
+    if (t->balance <= most)
         return 1;
     int64_t by = 1 + t->balance / JSP_LOOKER_WHOLE / LOOKED_MUCH;
     t->balance -= by * JSP_LOOKER_WHOLE;

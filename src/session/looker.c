@@ -19,6 +19,8 @@
 #endif
 
 #define LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
+#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and when it has been 5 seconds, ... */
+#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... for an hour */
 
 enum {
     /* Nobody sends this signal, and the looker's thread never unblocks it. The sampling
@@ -31,10 +33,12 @@ enum {
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
     LOOKER_MANY = 64,           /* so many threads, or more, may rest ... */
     LOOKER_STILL = 32,          /* ... after so many looks in vain */
-    LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run */
+    LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run ... */
     LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
     LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
     LOOKER_LATE = 8,            /* ... unless it always takes so long */
+    /* Looks in place of late ones come within so long: whole numbers of most kernels' ticks */
+    LOOKER_EXTRA_NS = 20000000,
 };
 
 void jsp_looker_open(struct jsp_looker *looker)
@@ -87,7 +91,7 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     t->was = !m->is_fair ? JSP_LOOKED_UNKNOWN :
              looker_is_on(l, t, m, by) ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
     if (t->was == JSP_LOOKED_ON) {
-        t->debt += jsp_looker_meet(t);
+        t->debt += jsp_looker_meet(l, t);
         jsp_looker_report(l, t, m->now);
     }
     return true;
@@ -146,7 +150,7 @@ static bool looker_list(struct jsp_looker *l, struct jsp_looked *list,
     for (struct jsp_looked *t = list, *next; t; t = next) {
         next = t->next;
         struct jsp_looker_moment own = looker_moment(l, t, m);
-        if (!own.points) /* it has just come to rest here */
+        if (!own.points && t->is_resting) /* it has just come to rest here */
             continue;
         bool has_run = l->sleeper ? jsp_looker_wall(l, t, &own) : looker_look(l, t, &own);
         t->points_seen = l->points;
@@ -161,10 +165,13 @@ static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m
 {
     l->points += m->points;
     bool any = looker_list(l, l->threads, m);
-    any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 & (JSP_LOOKER_GROUPS - 1)],
-                       m);
-    if (any)
+    if (m->points)
+        any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 &
+                                         (JSP_LOOKER_GROUPS - 1)], m);
+    if (any) {
         l->ran_ns = m->now;
+        jsp_ask_note(l->ask);
+    }
     l->looked_ns = m->now;
 }
 
@@ -176,30 +183,68 @@ static bool looker_is_fair(struct jsp_looker *l, uint64_t now)
     return l->n_late % LOOKER_LATE == 0;
 }
 
+/* Look once more for each of so many points, whose look came late. The moments are as random as
+ * the points were; if there are too many of them, the balance makes up for the others. */
+static void looker_owe(struct jsp_looker *l, uint64_t now, uint32_t points)
+{
+    if (jsp_tick_over(l->tick.load)) /* it looks as often as it may */
+        return;
+    for (; points && l->n_extra < JSP_LOOKER_EXTRA; points--)
+        l->extra[l->n_extra++] = now + jsp_tick_random(&l->random) % LOOKER_EXTRA_NS;
+}
+
+/* Return how many of these looks are due. They are made now, as one. */
+static uint32_t looker_take_extra(struct jsp_looker *l, uint64_t now)
+{
+    uint32_t n = l->n_extra;
+    l->n_extra = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (l->extra[i] > now)
+            l->extra[l->n_extra++] = l->extra[i];
+    return n - l->n_extra;
+}
+
+static void looker_expect(struct jsp_looker *l, uint64_t now)
+{
+    l->due_ns = jsp_tick_next(&l->tick, now, l->tick.load);
+    for (uint32_t i = 0; i < l->n_extra; i++)
+        if (l->extra[i] < l->due_ns)
+            l->due_ns = l->extra[i];
+}
+
+/* On the wall clock, return how long to sleep when no thread has run for so long. The time of a
+ * thread that runs meanwhile between two ticks, without the alarm, is charged to its last stack. So
+ * the sleeps are short before it is clear that the process is idle. */
+static uint64_t looker_deep(uint64_t idle_ns)
+{
+    return idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : LOOKER_DEEPEST_NS;
+}
+
 /* Look, if a point has passed. `is_alarm`: a tick of a thread that runs caused this look.
- * Return how long to sleep then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. On
- * the wall clock it is limited, because the time of a thread that has run meanwhile would be
- * charged to its last stack. */
+ * Return how long to sleep then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
                                false };
+    uint32_t extra = looker_take_extra(l, now);
     if (is_alarm)
         l->ran_ns = now;
-    if (m.points) {
+    if (m.points || extra) {
         m.is_fair = !is_alarm && looker_is_fair(l, now);
         looker_round(l, &m);
         /* a quarter of the time at most, however many threads there are */
         jsp_tick_spent(&l->tick, jsp_now_ns(CLOCK_MONOTONIC) - now);
+        if (!m.is_fair && !is_alarm)
+            looker_owe(l, now, m.points + extra);
     }
-    uint64_t next = l->due_ns = jsp_tick_next(&l->tick, now, l->tick.load);
+    looker_expect(l, now);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
     l->is_deep = l->has_alarm && now - l->ran_ns > awake;
     if (l->is_deep)
-        return l->sleeper ? (now - l->ran_ns) / LOOKER_DEEP : LOOKER_FOREVER;
+        return l->sleeper ? looker_deep(now - l->ran_ns) : LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);
-    return next > now ? next - now : 0;
+    return l->due_ns > now ? l->due_ns - now : 0;
 }
 
 /* -- The looker's thread ---------------------------------------------------- */
@@ -282,10 +327,11 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->signo = setup->signo;
     l->period_ns = setup->period_ns;
     l->sleeper = setup->sleeper;
+    l->ask = setup->ask;
     memset(l->looks, 0, sizeof l->looks);
     l->quit = false;
     l->carry = 0;
-    l->n_late = 0;
+    l->n_late = l->n_extra = 0;
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;

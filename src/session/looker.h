@@ -12,8 +12,9 @@
  *
  * On a busy machine the looker itself waits for a processor until the scheduler's tick. A
  * program in step with the tick is always at the same place then, so a late look takes no sample.
- * Instead, there is a balance for each thread: where the number of expirations leaves its CPU
- * time by more than two periods, later samples make up for it, if possible by one period each.
+ * Instead, there is another look within 20 ms, at a random moment. Besides, there is a balance for
+ * each thread: where the number of expirations leaves its CPU time by more than two periods,
+ * later samples make up for it, if possible by one period each.
  *
  * Of many threads, those that have not run for some time rest: a look takes a random one of a few
  * groups of them. For the others it is as if the looker was late.
@@ -105,7 +106,10 @@ enum jsp_look {
     JSP_N_LOOKS,
 };
 
-enum { JSP_LOOKER_GROUPS = 16 }; /* a power of two */
+enum {
+    JSP_LOOKER_GROUPS = 16, /* a power of two */
+    JSP_LOOKER_EXTRA = 16,  /* looks in place of late ones, at most */
+};
 
 struct jsp_looker {
     /* Constant while it runs. */
@@ -116,6 +120,7 @@ struct jsp_looker {
     uint32_t n_most; /* threads whose files are kept open */
     struct jsp_task_file folder;
     struct jsp_sleeper *sleeper; /* borrowed; NULL: it counts CPU time */
+    struct jsp_ask *ask;         /* borrowed */
 
     pthread_mutex_t lock;
 
@@ -131,6 +136,8 @@ struct jsp_looker {
     uint64_t looked_ns;   /* time of the last look */
     uint64_t due_ns;      /* when the next one is due */
     uint32_t n_late;      /* late looks in a row */
+    uint32_t n_extra;     /* looks that are due in place of late ones, and when */
+    uint64_t extra[JSP_LOOKER_EXTRA];
     uint64_t ran_ns;      /* time of the last look that found a thread that had run */
     uint64_t looks[JSP_N_LOOKS];
 
@@ -144,7 +151,7 @@ struct jsp_looker {
 struct jsp_looker_moment {
     uint64_t now;
     uint64_t since; /* elapsed time since the last look */
-    uint32_t points; /* sampling points since then */
+    uint32_t points; /* sampling points since then; 0: a look in place of a late one */
     /* Now is one of them, as random as it was drawn. Otherwise the scheduler has chosen this
      * moment, or the alarm. */
     bool is_fair;
@@ -159,6 +166,7 @@ struct jsp_looker_setup {
     uint64_t period_ns;
     int signo;
     struct jsp_sleeper *sleeper; /* borrowed; NULL: count CPU time */
+    struct jsp_ask *ask; /* borrowed; the drain learns that a thread has run */
 };
 int jsp_looker_start(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
 
@@ -185,7 +193,7 @@ uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *
                           uint64_t ran_ns);
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
                             uint64_t points);
-uint64_t jsp_looker_meet(struct jsp_looked *t);
+uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
 /* Add the debt to the expirations of a signal that is still under way. Return false if there is

@@ -158,6 +158,16 @@ static void wall_owe_waits(struct jsp_looked *t, int64_t points)
     atomic_fetch_add_explicit(&t->sampled->waited, (uint64_t)points, memory_order_relaxed);
 }
 
+/* Report the points at which the thread ran, but one less for each look in place of a late one that
+ * is still to come: that look reports it. */
+static void wall_report(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    uint64_t most = t->debt ? t->debt - 1 : 0, held = most < l->n_extra ? most : l->n_extra;
+    t->debt -= held;
+    jsp_looker_report(l, t, now);
+    t->debt += held;
+}
+
 static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     if (t->rest >= WALL_REST && !wall_is_owed(t)) {
@@ -169,7 +179,7 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
         }
     }
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
-    jsp_looker_report(l, t, now);
+    wall_report(l, t, now);
 }
 
 /* The thread waits for a processor, where it ran before. */

@@ -59,6 +59,7 @@ int jsp_register_code(struct jsprof *p, const jsprof_code *code)
     if (!err)
         register_perf(p, &def, now_ns);
     register_tidy(p);
+    jsp_ask_note(&p->ask);
     return err;
 }
 
@@ -79,6 +80,7 @@ int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to)
     if (!err)
         register_perf(p, &moved, now_ns);
     register_tidy(p);
+    jsp_ask_note(&p->ask);
     return err;
 }
 
@@ -89,6 +91,7 @@ int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing)
     pthread_mutex_lock(&p->lock);
     int err = jsp_listings_add(&p->output.listings, listing);
     pthread_mutex_unlock(&p->lock);
+    jsp_ask_note(&p->ask);
     return err;
 }
 
@@ -99,6 +102,7 @@ int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name)
     pthread_mutex_lock(&p->lock); /* another file may begin with another bundle */
     int err = jsp_bundle_give(p->output.natives.bundle, start, name);
     pthread_mutex_unlock(&p->lock);
+    jsp_ask_note(&p->ask);
     return err;
 }
 

@@ -59,7 +59,7 @@ static int run_start_looker(struct jsprof *p)
 {
     bool is_wall = p->setup.clock == JSP_CLOCK_WALL;
     const struct jsp_looker_setup setup = { p->setup.period_ns, p->setup.signo,
-                                            is_wall ? &p->sleeper : NULL };
+                                            is_wall ? &p->sleeper : NULL, &p->ask };
     int err = is_wall ? run_open_sleeper(p) : 0;
     if (err)
         return err;
@@ -81,16 +81,16 @@ static void run_stop_looker(struct jsprof *p)
     run_close_sleeper(p);
 }
 
-/* Start the looker if the host asked for it and it can serve, and write into the capture what
- * sends the signals. The caller holds `lock`, and there is no drain thread. */
+/* Start the looker if it can serve and the host did not ask for timers, and write into the capture
+ * what sends the signals. The caller holds `lock`, and there is no drain thread. */
 static void run_choose_source(struct jsprof *p)
 {
     char text[64] = "looker";
-    if (!p->given.looker)
-        return;
     int err = 0;
-    if (p->given.alone)
-        strcpy(text, "timer (no_thread was asked for, too)");
+    if (!p->given.looker)
+        strcpy(text, "timer");
+    else if (p->given.alone)
+        strcpy(text, "timer (no_thread was asked for)");
     else if ((err = run_start_looker(p)) < 0)
         snprintf(text, sizeof text,
                  err == -ENOENT ? "timer (no looker without /proc)" : "timer (no looker: error %d)",

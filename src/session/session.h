@@ -110,6 +110,7 @@ struct jsprof {
     /* Used by the drain only. */
     struct jsp_output output;
     uint64_t reported; /* bytes appended when the account was last written */
+    bool is_idle;      /* nothing had changed since then */
     uint64_t looked_ns;     /* time of the last look at the loaded objects */
     /* when handlers may ask again; length of the rest after a look that found nothing */
     uint64_t rested_ns, pause_ns;

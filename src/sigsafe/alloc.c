@@ -124,6 +124,7 @@ static bool alloc_push(struct jsp_sampled *self, const struct jsp_record *r)
     bool fits = jsp_ring_push(&self->ring, (const uint64_t *)(const void *)r, n_words);
     if (before <= half && before + n_words >= half)
         jsp_ask_ring(self->ask);
+    jsp_ask_note(self->ask);
     return fits;
 }
 

@@ -14,6 +14,27 @@ void jsp_ask_ring(struct jsp_ask *ask)
     syscall(SYS_futex, &ask->bell, ASK_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+void jsp_ask_wake(struct jsp_ask *ask)
+{
+    /* A1. ORDER: acq_rel, pairs with the exchange in rest: either that one fails, or this one sees
+     * DEEP. */
+    if (atomic_exchange_explicit(&ask->sleep, JSP_ASK_AWAKE, memory_order_acq_rel) == JSP_ASK_DEEP)
+        jsp_ask_ring(ask);
+}
+
+bool jsp_ask_rest(struct jsp_ask *ask)
+{
+    uint32_t quiet = JSP_ASK_QUIET;
+    /* A1. ORDER: acq_rel, as above. */
+    if (atomic_compare_exchange_strong_explicit(&ask->sleep, &quiet, JSP_ASK_DEEP,
+                                                memory_order_acq_rel,  /* ORDER: as above */
+                                                memory_order_relaxed)) /* ORDER: not DEEP */
+        return true;
+    /* ORDER: relaxed. Long before the next call, all threads see it. */
+    atomic_store_explicit(&ask->sleep, JSP_ASK_QUIET, memory_order_relaxed);
+    return false;
+}
+
 void jsp_ask_rows(struct jsp_ask *ask)
 {
     /* ORDER: release, pairs with jsp_ask_take_rows: the marks were set before. */

@@ -6,7 +6,16 @@
  * handler may ask again: a host whose stacks always end in unknown code would otherwise
  * wake the drain at every sample. The rows of an object are asked for once.
  *
+ * When nothing has been written for some time, the drain sleeps until the bell rings. Each producer
+ * calls jsp_ask_note after it has written something. The drain announces its sleep a long time
+ * before: what was written meanwhile without a note is seen by the passes until then.
+ *
  *                       SIGPROF handler   any thread   drain
+ *   jsp_ask_note              yes             yes         -
+ *   jsp_ask_wake              yes             yes         -
+ *   jsp_ask_rest               -               -         yes
+ *   jsp_ask_rise               -               -         yes
+ *   jsp_ask_sleep             yes             yes        yes
  *   jsp_ask_look              yes             yes         -
  *   jsp_ask_rows              yes             yes         -
  *   jsp_ask_has_rows          yes             yes        yes
@@ -29,11 +38,44 @@ enum jsp_ask_state {
     JSP_ASK_VAIN, /* the drain found nothing: the map is right for a while */
 };
 
+enum jsp_ask_sleep {
+    JSP_ASK_AWAKE, /* something was written */
+    JSP_ASK_QUIET, /* nothing since the drain announced its sleep */
+    JSP_ASK_DEEP,  /* the drain sleeps until the bell rings */
+};
+
 struct jsp_ask { /* zeroed: no handler has asked */
     _Atomic uint32_t state; /* enum jsp_ask_state */
     _Atomic uint32_t bell;  /* a futex: each ring adds 1 */
     _Atomic bool rows;      /* handlers have met objects without rows */
+    _Atomic uint32_t sleep; /* enum jsp_ask_sleep */
 };
+
+static inline enum jsp_ask_sleep jsp_ask_sleep(const struct jsp_ask *ask)
+{
+    /* ORDER: relaxed. Who writes something looks long after QUIET was stored; the exchanges of
+     * note and rest decide which of the two comes first. */
+    return (enum jsp_ask_sleep)atomic_load_explicit(&ask->sleep, memory_order_relaxed);
+}
+
+/* Something was written: wake the drain if it sleeps deeply. */
+void jsp_ask_wake(struct jsp_ask *ask);
+static inline void jsp_ask_note(struct jsp_ask *ask)
+{
+    if (jsp_ask_sleep(ask) != JSP_ASK_AWAKE)
+        jsp_ask_wake(ask);
+}
+
+/* Nothing has been written since the last call: go from AWAKE to QUIET, and from QUIET to DEEP.
+ * Return true in the second case, after which the drain sleeps. */
+bool jsp_ask_rest(struct jsp_ask *ask);
+
+/* The drain is awake. */
+static inline void jsp_ask_rise(struct jsp_ask *ask)
+{
+    /* ORDER: relaxed. The next pass reads everything. */
+    atomic_store_explicit(&ask->sleep, JSP_ASK_AWAKE, memory_order_relaxed);
+}
 
 /* Ask, unless the drain rests. Return false if the drain has just looked in vain. */
 bool jsp_ask_look(struct jsp_ask *ask);

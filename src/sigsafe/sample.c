@@ -107,6 +107,7 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
     uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
         jsp_count(&self->lost[JSP_LOST_RING], weight);
+    jsp_ask_note(self->ask);
 }
 
 /* Return the share of this thread's time that other sessions' samples take, of

@@ -190,7 +190,8 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             .frames_cut = jsp_counted(&self->vm.n_cut),
             .frames_bad = jsp_counted(&self->vm.n_bad) + jsp_counted(&self->names.n_bad),
             .labels_cut = jsp_counted(&self->names.n_cut),
-            .underflows = self->own.underflows,
+            /* ORDER: relaxed. A statistic. */
+            .underflows = __atomic_load_n(&self->own.underflows, __ATOMIC_RELAXED),
             .handler_ns = jsp_counted(&self->handler_ns),
             .alloc_bytes = sampled_bytes(self),
             .alloc_lost = jsp_counted(&self->alloc.n_lost),
@@ -228,6 +229,7 @@ static enum jsp_put sampled_append(struct jsp_sampled *self, struct jsp_record *
     self->last_ns[JSP_CLOCK_CPU] = last_ns + record->cpu_ns;
     if (!is_paused &&
         jsp_ring_push(&self->ring, (const uint64_t *)(const void *)record, n_words)) {
+        jsp_ask_note(self->ask);
         if (record->taker == JSP_TAKER_LOOKER)
             jsp_unwind_count(&self->unwinder, (enum jsp_unwind_stop)record->stop);
         return JSP_PUT_KEPT;

@@ -82,6 +82,7 @@ static void tasks_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
         jsp_count(&k->n_lost, 1);
     if (before < half && before + n + 1 >= half)
         jsp_ask_ring(k->self->ask);
+    jsp_ask_note(k->self->ask);
 }
 
 /* Return the number of a handle; 0 and a count for one that another session made. */
