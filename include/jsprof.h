@@ -138,10 +138,11 @@ enum {
     JSPROF_CHILDREN = 1u << 8,
     /* Options.flags: let one thread of the library, the looker, look at all attached threads
      * once a period and send the signal to those that have a processor, in place of a timer
-     * for each thread. A CPU timer fires on the scheduler's tick only, which has 100 to 1000 a
-     * second, and in step with a program that follows the tick; the looker takes as many
-     * samples of a second of CPU time as `hz` asks for, at random moments. In exchange a
-     * sample means one more wake of a thread, and each attached thread takes a descriptor.
+     * for each thread. This is the default; see JSPROF_TIMER. A CPU timer fires on the
+     * scheduler's tick only, which has 100 to 1000 a second, and in step with a program that
+     * follows the tick; the looker takes as many samples of a second of CPU time as `hz` asks
+     * for, at random moments. In exchange a sample means one more wake of a thread, and each
+     * attached thread takes a descriptor.
      *
      * On the wall clock the looker samples a thread that sleeps from outside, so its system
      * calls do not return EINTR, except one that begins just when a signal was sent; on x86-64
@@ -149,8 +150,9 @@ enum {
      * with a host's stack, walker, coroutine or sampled allocations get a signal all the same.
      *
      * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or
-     * if the system refuses the thread or the signals. Threads whose number exceeds a quarter of
-     * RLIMIT_NOFILE have no descriptor, and looks at them take longer. */
+     * if the system refuses the thread or the signals; `jsprof info` shows which it is. Threads
+     * whose number exceeds a quarter of RLIMIT_NOFILE have no descriptor, and looks at them take
+     * longer. */
     JSPROF_LOOKER = 1u << 9,
     /* Options.flags: only describe the program, for debuggers (jsprof-gdb.py), for
      * jsprof_backtrace and for jsprof_crash_report. There is no file, and jsprof_start
@@ -181,6 +183,10 @@ enum {
      *
      * jsprof_open also returns -EPERM: the folder of the socket is another user's. */
     JSPROF_CONTROL = 1u << 12,
+    /* Options.flags: give each thread a timer that sends the signal, in place of the looker
+     * (JSPROF_LOOKER, which excludes this flag). So the library starts one thread less and keeps
+     * no descriptor for a thread. */
+    JSPROF_TIMER = 1u << 13,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -227,11 +233,11 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
 /* Set one option from text, for hosts with options on a command line. `name` is a field
  * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc or stalls), or a
  * flag without JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is
- * timer or looker (JSPROF_LOOKER). The function accepts capital letters, and - for _, and
- * ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock is cpu or
- * wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0, and a limit
- * of stalls has its unit: 16ms, 500us, 1s. The text of `path` must stay valid until jsprof_open
- * returns. Threads may call this at the same time, each with its own *o.
+ * timer or looker (JSPROF_TIMER, JSPROF_LOOKER). The function accepts capital letters, and -
+ * for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock
+ * is cpu or wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0,
+ * and a limit of stalls has its unit: 16ms, 500us, 1s. The text of `path` must stay valid
+ * until jsprof_open returns. Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
  * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and
@@ -1384,7 +1390,8 @@ static inline void jsprof_pop(jsprof_thread *t)
     if (depth)
         t->depth = depth - 1;
     else
-        t->underflows = t->underflows + 1;
+        /* ORDER: relaxed. Only this thread stores it. */
+        __atomic_store_n(&t->underflows, t->underflows + 1, __ATOMIC_RELAXED);
 }
 
 static inline void jsprof_leave(jsprof_thread *t)
@@ -1415,7 +1422,8 @@ static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth)
     if (depth <= t->depth)
         t->depth = depth;
     else
-        t->underflows = t->underflows + 1;
+        /* ORDER: relaxed. Only this thread stores it. */
+        __atomic_store_n(&t->underflows, t->underflows + 1, __ATOMIC_RELAXED);
 }
 
 static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,

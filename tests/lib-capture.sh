@@ -86,6 +86,7 @@ stacks() # [CAPTURE [LINES [WEIGHTS]]]
             on = 1
             next
         }
+        on && /^    e[0-9a-f]+  [[]waiting for a processor[]]/ { next }
         on && /^    e[0-9a-f]+  / {
             sub(/^ +[0-9a-f]+  /, "")
             if (!lines) sub(/ :[0-9]+$/, "")

@@ -117,7 +117,7 @@ static void options_calls(lua_State *L, struct jsp_lua_options *o)
         o->mode = "both";
 }
 
-/* Whether the session has a thread of its own. One that looks needs it. */
+/* Whether the session has threads of its own. The looker is one. */
 static void options_thread(lua_State *L, jsprof_options *o)
 {
     const char *source = options_text(L, "source", NULL);

@@ -118,7 +118,8 @@ int jsp_request_read(struct jsp_request *out, const char *line, size_t n, uint32
     const char *at = line, *end = line + n;
     struct request_word next;
     uint32_t version = 0;
-    *out = (struct jsp_request){ .hz = REQUEST_USUAL_HZ, .clock = JSP_CLOCK_CPU };
+    *out = (struct jsp_request){ .hz = REQUEST_USUAL_HZ, .clock = JSP_CLOCK_CPU,
+                                 .looker = true };
     *word = 0;
     if (!request_next(&next, &at, end) || !request_is(&next, "jsprof") ||
         !request_next(&next, &at, end) || !request_number(&next, UINT32_MAX, &version) ||

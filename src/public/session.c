@@ -52,7 +52,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         /* with a control socket there is a second thread */
         .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL),
         .children = o->flags & JSPROF_CHILDREN,
-        .looker = o->flags & JSPROF_LOOKER,
+        .looker = !(o->flags & JSPROF_TIMER),
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
         .dormant = public_is_dormant(o),

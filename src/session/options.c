@@ -74,7 +74,7 @@ static int options_check_number(jsprof_options *o, const struct options_number *
 
 static int options_check_rest(const jsprof_options *o)
 {
-    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER | JSPROF_DESCRIBE;
+    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER | JSPROF_TIMER | JSPROF_DESCRIBE;
     for (int i = 0; i < OPTIONS_FLAGS; i++)
         known |= options_flags[i].flag;
     if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
@@ -86,6 +86,9 @@ static int options_check_rest(const jsprof_options *o)
     if (o->flags & ~known)
         return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
                            (unsigned)o->flags, (unsigned)(o->flags & ~known));
+    if (o->flags & JSPROF_LOOKER && o->flags & JSPROF_TIMER)
+        return jsp_explain(-EINVAL, "flags are %#x: JSPROF_LOOKER or JSPROF_TIMER is allowed",
+                           (unsigned)o->flags);
     return 0;
 }
 
@@ -173,27 +176,27 @@ static int options_set_flag(jsprof_options *o, uint32_t flag, const char *name,
     return 0;
 }
 
-static int options_set_clock(jsprof_options *o, const char *name, const char *text)
-{
-    /* What the looker finds running at points of the elapsed time is the CPU time, too. */
-    if (strcmp(text, "cpu,wall") == 0) {
-        o->clock = JSPROF_CLOCK_WALL;
-        o->flags |= JSPROF_LOOKER;
-        return 0;
-    }
-    const struct jsp_clock_row *clock = jsp_clock_find(text);
-    if (!clock)
-        return options_refuse(name, text, JSP_CLOCKS_KEYS);
-    o->clock = (int)clock->clock;
-    return 0;
-}
-
 static int options_set_source(jsprof_options *o, const char *name, const char *text)
 {
     bool is_looker = strcmp(text, "looker") == 0;
     if (!is_looker && strcmp(text, "timer") != 0)
         return options_refuse(name, text, "timer or looker");
-    o->flags = is_looker ? o->flags | JSPROF_LOOKER : o->flags & ~(uint32_t)JSPROF_LOOKER;
+    o->flags &= ~(uint32_t)(JSPROF_LOOKER | JSPROF_TIMER);
+    o->flags |= is_looker ? JSPROF_LOOKER : JSPROF_TIMER;
+    return 0;
+}
+
+static int options_set_clock(jsprof_options *o, const char *name, const char *text)
+{
+    /* What the looker finds running at points of the elapsed time is the CPU time, too. */
+    if (strcmp(text, "cpu,wall") == 0) {
+        o->clock = JSPROF_CLOCK_WALL;
+        return options_set_source(o, "source", "looker");
+    }
+    const struct jsp_clock_row *clock = jsp_clock_find(text);
+    if (!clock)
+        return options_refuse(name, text, JSP_CLOCKS_KEYS);
+    o->clock = (int)clock->clock;
     return 0;
 }
 

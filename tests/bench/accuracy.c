@@ -224,21 +224,21 @@ static void acc_tell(const struct acc_mode *m, const struct acc_errors *ours,
 
 static const struct acc_mode acc_modes[] = {
     { "wall", "share error, wall clock, random cycle", "<= 1.2x chance", "fixed 1 ms",
-      JSPROF_CLOCK_WALL, 20, 0, 0 },
+      JSPROF_CLOCK_WALL, 20, 0, JSPROF_TIMER },
     { "cycle", "share error, wall clock, 1 ms cycle", "<= 1.2x chance", "fixed 1 ms",
-      JSPROF_CLOCK_WALL, 20, ACC_MS, 0 },
+      JSPROF_CLOCK_WALL, 20, ACC_MS, JSPROF_TIMER },
     { "cpu", "share error, CPU clock, random cycle", NULL, "fixed 1 ms",
-      JSPROF_CLOCK_CPU, 12, 0, 0 },
+      JSPROF_CLOCK_CPU, 12, 0, JSPROF_TIMER },
     { "tick", "share error, CPU clock, 4 ms cycle", NULL, "fixed 1 ms",
-      JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, 0 },
+      JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, JSPROF_TIMER },
     { "looker", "share error, CPU clock, looker, random cycle", "<= 1.2x chance", "CPU timer",
-      JSPROF_CLOCK_CPU, 12, 0, JSPROF_LOOKER },
+      JSPROF_CLOCK_CPU, 12, 0, 0 },
     { "looker_cycle", "share error, CPU clock, looker, 1 ms cycle", "<= 1.2x chance",
-      "CPU timer", JSPROF_CLOCK_CPU, 12, ACC_MS, JSPROF_LOOKER },
+      "CPU timer", JSPROF_CLOCK_CPU, 12, ACC_MS, 0 },
     { "looker_tick", "share error, CPU clock, looker, 4 ms cycle", "<= 1.2x chance",
-      "CPU timer", JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, JSPROF_LOOKER },
+      "CPU timer", JSPROF_CLOCK_CPU, 12, 4 * ACC_MS, 0 },
     { "looker_wall", "share error, wall clock, looker, 1 ms cycle", "<= 1.2x chance",
-      "fixed 1 ms", JSPROF_CLOCK_WALL, 12, ACC_MS, JSPROF_LOOKER },
+      "fixed 1 ms", JSPROF_CLOCK_WALL, 12, ACC_MS, 0 },
 };
 
 static void acc_all_runs(const struct acc_mode *m, const char *tool, const char *directory)
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
     bench_beside();
     for (size_t i = 0; argc == 4 && i < sizeof acc_modes / sizeof *acc_modes; i++)
         if (strcmp(argv[1], acc_modes[i].name) == 0) {
-            if (!acc_modes[i].flags) /* the looker is for a second processor */
+            if (acc_modes[i].flags) /* the looker is for a second processor */
                 bench_pin();
             acc_all_runs(&acc_modes[i], argv[2], argv[3]);
             return 0;

@@ -97,7 +97,8 @@ static void handler_measure(jsprof *p, jsprof_thread *t, const struct handler_ca
 static void handler_open(jsprof **p, jsprof_thread **t, const struct handler_case *c)
 {
     jsprof_options o = { .size = sizeof o, .hz = 1, .clock = c->clock, .ring_bytes = 2 << 20,
-                         .flags = JSPROF_USE_FD | (c->native ? 0 : JSPROF_NO_NATIVE) };
+                         .flags = JSPROF_TIMER | JSPROF_USE_FD };
+    o.flags |= c->native ? 0u : JSPROF_NO_NATIVE;
     o.fd = open("/dev/null", O_WRONLY);
     bench_need(jsprof_open(p, &o) == 0 && jsprof_thread_attach(*p, "bench", t) == 0 &&
                jsprof_start(*p) == 0, "starting a session");

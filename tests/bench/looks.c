@@ -39,7 +39,7 @@ static struct looks_session looks_open_to(int fd, int clock, uint32_t hz, enum l
     struct looks_session s;
     jsprof_options o = { .size = sizeof o, .hz = hz, .clock = clock, .ring_bytes = 1 << 16,
                          .flags = JSPROF_USE_FD };
-    o.flags |= by == LOOKS_LOOKER ? JSPROF_LOOKER : 0u;
+    o.flags |= by == LOOKS_TIMER ? JSPROF_TIMER : 0u;
     o.fd = fd;
     bench_need(jsprof_open(&s.session, &o) == 0 &&
                jsprof_thread_attach(s.session, "bench", &s.me) == 0, "opening a session");

@@ -74,7 +74,7 @@ static void *memory_helper(void *unused)
 static void memory_open(void)
 {
     jsprof_options o = { .size = sizeof o, .hz = MEMORY_HZ, .clock = JSPROF_CLOCK_WALL,
-                         .flags = JSPROF_USE_FD };
+                         .flags = JSPROF_TIMER | JSPROF_USE_FD };
     o.fd = open("/dev/null", O_WRONLY);
     bench_need(jsprof_open(&memory_session, &o) == 0 && jsprof_start(memory_session) == 0,
                "starting a session");

@@ -61,7 +61,7 @@ static void stack_sample(bool is_lost)
     jsprof_function *f;
     jsprof_stats stats = { .size = sizeof stats };
     jsprof_options o = { .size = sizeof o, .hz = 10000, .clock = JSPROF_CLOCK_WALL,
-                         .path = "/dev/null" };
+                         .path = "/dev/null", .flags = JSPROF_TIMER };
     bench_need(jsprof_function_new(&f, "deep", NULL, 0, JSPROF_KIND_VM) == 0 &&
                jsprof_open(&p, &o) == 0 && jsprof_thread_attach(p, "bench", &t) == 0 &&
                jsprof_start(p) == 0, "starting a session");

@@ -23,7 +23,7 @@ static jsprof_thread *tasks_me;
 
 static void tasks_open(void)
 {
-    jsprof_options o = { .size = sizeof o, .hz = 1, .flags = JSPROF_USE_FD,
+    jsprof_options o = { .size = sizeof o, .hz = 1, .flags = JSPROF_TIMER | JSPROF_USE_FD,
                          .fd = memfd_create("tasks", MFD_CLOEXEC) };
     bench_need(jsprof_open(&tasks_session, &o) == 0 &&
                jsprof_thread_attach(tasks_session, "main", &tasks_me) == 0 &&

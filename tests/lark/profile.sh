@@ -101,7 +101,7 @@ all_possible() # NAME OPTION...
     "$LARK" --profile-output="$SCRATCH/sort.cap" --profile-clock=wall --profile-hz=4000 \
         "$@" \
         "$PROGRAMS/quicksort.lark" 60000 >/dev/null || return 1
-    stacks "$SCRATCH/sort.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
+    stacks "$SCRATCH/sort.cap" | sed 's/\[no$//; s/ *\[waiting$//' >"$SCRATCH/stacks.txt"
     grep -Ev "$possible" "$SCRATCH/stacks.txt" && return 1
     # Lark, C, Lark: the callback that the builtin sort called.
     called_back=$(grep -c '^main sort by_digits digit_sum' "$SCRATCH/stacks.txt")
@@ -126,7 +126,7 @@ turns_kept() # OPTION...
 {
     "$LARK" --profile-output="$SCRATCH/turns.cap" --profile-clock=wall --profile-hz=10000 \
         "$@" "$DATA/turns.lark" 1 >/dev/null || return 1
-    stacks "$SCRATCH/turns.cap" | sed 's/\[no$//' >"$SCRATCH/stacks.txt"
+    stacks "$SCRATCH/turns.cap" | sed 's/\[no$//; s/ *\[waiting$//' >"$SCRATCH/stacks.txt"
     turns='main( (clock|float|args|ping( pong ping)*( pong)?))?( compilation)?'
     grep -Ev "^($turns|compilation)?\$" "$SCRATCH/stacks.txt" && return 1
     [ "$(grep -c 'ping pong ping' "$SCRATCH/stacks.txt")" -ge 300 ] && runners_kept

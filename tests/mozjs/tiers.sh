@@ -9,7 +9,7 @@ cd "$SCRATCH" || exit 1
 # Self time in this tier, in whole percent.
 tier() # WORD
 {
-    "$JSPROF_TOOL" report --by tier --csv tier.cap | awk -F, -v tier="\"$1\"" '
+    "$JSPROF_TOOL" report --by tier --csv --clock=cpu tier.cap | awk -F, -v tier="\"$1\"" '
         NR > 1 { all += $2; if ($1 == tier) mine = $2 }
         END { printf "%.0f\n", all ? 100 * mine / all : 0 }'
 }

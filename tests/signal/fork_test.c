@@ -296,7 +296,7 @@ TEST(signal_that_waits_during_exec_does_not_reach_the_new_program)
 {
     for (int i = 0; i < 4; i++) {
         jsprof_options options = host_options(1000, i % 2 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU);
-        options.flags |= i / 2 ? (uint32_t)JSPROF_LOOKER : 0;
+        options.flags |= i / 2 ? (uint32_t)JSPROF_TIMER : 0;
         pid_t child = fork();
         if (child == 0) {
             alarm(60);

@@ -97,12 +97,12 @@ static inline void host_burn_ms(uint64_t ms)
             sink = sink + (uint64_t)i;
 }
 
-/* In the environment, HOST_COMPACT: captures in the compact form; HOST_LOOKER: signals of the
- * looker. See tests/signal/compact.sh, looker.sh. */
+/* In the environment, HOST_COMPACT: captures in the compact form; HOST_TIMER: signals of timers.
+ * See tests/signal/compact.sh, timer.sh. */
 static inline jsprof_options host_options(uint32_t hz, int clock)
 {
     uint32_t flags = getenv("HOST_COMPACT") ? JSPROF_COMPACT : 0;
-    flags |= getenv("HOST_LOOKER") ? (uint32_t)JSPROF_LOOKER : 0;
+    flags |= getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
     return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock,
                              .flags = flags };
 }

@@ -465,11 +465,12 @@ TEST(capture_names_the_source_and_why_it_is_not_the_looker)
     jsprof_options wall = looker_options(1000), alone = wall, timers = wall;
     wall.clock = JSPROF_CLOCK_WALL;
     alone.flags |= JSPROF_NO_THREAD;
-    timers.flags &= ~(uint32_t)JSPROF_LOOKER;
+    wall.flags = 0; /* the default */
+    timers.flags = JSPROF_TIMER;
     source_is(looker_options(1000), "looker");
     source_is(wall, "looker");
-    source_is(alone, "timer (no_thread was asked for, too)");
-    source_is(timers, "");
+    source_is(alone, "timer (no_thread was asked for)");
+    source_is(timers, "timer");
 }
 
 int main(void)

@@ -223,6 +223,13 @@ TEST(signal_that_arrives_after_stop_kills_nobody)
     }
 }
 
+static jsprof_options timer_options(uint32_t hz)
+{
+    jsprof_options options = host_options(hz, JSPROF_CLOCK_CPU);
+    options.flags |= JSPROF_TIMER;
+    return options;
+}
+
 /* What the kernel would deliver, made by hand: some kernels throw it away. */
 static void deliver(const jsprof_thread *t)
 {
@@ -237,7 +244,7 @@ TEST(signal_that_arrives_after_stop_is_counted_as_late)
 {
     struct host h;
     jsprof_thread *me;
-    if (!host_open(&h, 1, JSPROF_CLOCK_CPU)) /* no timer of its own expires meanwhile */
+    if (!CHECK_EQ(host_open_with(&h, timer_options(1)), 0)) /* none expires meanwhile */
         return;
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
     deliver(me);
@@ -297,7 +304,7 @@ TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
                            .decode_sigsafe = slow_entry };
     struct host h;
     jsprof_thread *me;
-    if (!host_begin_with(&h, host_options(100, JSPROF_CLOCK_CPU), &me))
+    if (!host_begin_with(&h, timer_options(100), &me))
         return;
     CHECK_EQ(jsprof_thread_set_stack(me, &stack), 0);
     for (int i = 0; i < 3; i++)
@@ -370,7 +377,7 @@ static int run_without_timers(void)
     jsprof_thread *me = NULL;
     if (setrlimit(RLIMIT_SIGPENDING, &none) != 0)
         return 1;
-    if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0)
+    if (host_open_with(&h, timer_options(1000)) != 0)
         return 2;
     if (jsprof_start(h.prof) != 0) /* no thread, no timer */
         return 3;

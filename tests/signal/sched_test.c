@@ -17,7 +17,6 @@ static jsprof_options sched_options(void)
 {
     jsprof_options options = host_options(100, sched_clock);
     options.flags |= JSPROF_SCHED;
-    options.flags |= sched_clock == JSPROF_CLOCK_WALL ? JSPROF_LOOKER : 0u;
     return options;
 }
 

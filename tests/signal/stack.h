@@ -63,7 +63,8 @@ static inline const char *stack_name(const struct stack_reader *r, char **labels
     return "?";
 }
 
-/* Show every sample of the host's capture. Returns how many there are. */
+/* Show every sample of the host's capture, but for those of a thread without a processor. Return
+ * how many there are. */
 static inline uint64_t stack_each(const struct host *h, const struct stack_reader *r)
 {
     static struct stack stack;
@@ -85,6 +86,8 @@ static inline uint64_t stack_each(const struct host *h, const struct stack_reade
             stack.addrs[stack.n - 1 - i] = jsp_read_u64(&h->read, s.addrs + 8 * i);
             stack.names[stack.n - 1 - i] = stack_name(r, labels, stack.addrs[stack.n - 1 - i]);
         }
+        if (stack.n && strcmp(stack.names[stack.n - 1], JSP_STATE_WAITING_FRAME) == 0)
+            continue; /* a part of the sample before it */
         r->see(&stack, r->arg);
         n++;
     }

@@ -48,8 +48,9 @@ static uint32_t leaf_share(const char *name)
     for (uint32_t s = 0; s < h.profile.n_stacks; s++) {
         int n = jsp_profile_frames(&h.profile, s, frames), at = 0;
         const struct jsp_function *f = NULL;
-        while (at < n && (f = &h.profile.functions[frames[at].function])->kind ==
-                             JSPROF_KIND_NATIVE)
+        while (at < n && ((f = &h.profile.functions[frames[at].function])->kind ==
+                              JSPROF_KIND_NATIVE ||
+                          strcmp(f->name, JSP_STATE_WAITING_FRAME) == 0))
             at++;
         samples += at < n && !strcmp(f->name, name) ? h.profile.stacks[s].samples : 0;
     }

@@ -117,6 +117,10 @@ TEST(source_is_one_of_its_words)
     refused("source", "tick", "source=tick: timer or looker is allowed");
     CHECK_EQ(options.flags, JSPROF_LOOKER);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
+    CHECK_EQ(options.flags, JSPROF_TIMER);
+    CHECK_EQ(set("JSPROF_CLOCK", "cpu,wall"), 0);
+    CHECK_EQ(options.flags, JSPROF_LOOKER);
+    CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
     CHECK_EQ(set("--profile-stalls", "16ms"), 0);
     CHECK_EQ(options.stalls, 16000000);
     CHECK_EQ(set("JSPROF_STALLS", "3600s"), 0);
@@ -126,7 +130,7 @@ TEST(source_is_one_of_its_words)
     CHECK_EQ(set("stalls", "ms"), -EINVAL);
     CHECK_EQ(set("stalls", "99999999999999999999ms"), -EINVAL);
     CHECK_EQ(options.stalls, UINT64_C(3600000000000));
-    CHECK_EQ(options.flags, 0);
+    CHECK_EQ(options.flags, JSPROF_TIMER);
 }
 
 TEST(flag_is_set_and_taken_back_and_leaves_the_others)

@@ -52,7 +52,7 @@ static inline void test_run(void (*body)(void), const char *name)
 
 static inline bool test_that(int truth, const char *file, int line, const char *text)
 {
-    test_checks++;
+    __atomic_fetch_add(&test_checks, 1, __ATOMIC_RELAXED);
     if (!truth) {
         test_bad++;
         printf("# %s:%d: not so: %s\n", file, line, text);
@@ -63,7 +63,7 @@ static inline bool test_that(int truth, const char *file, int line, const char *
 static inline bool test_equal(long long got, long long want, const char *file,
                               int line, const char *text)
 {
-    test_checks++;
+    __atomic_fetch_add(&test_checks, 1, __ATOMIC_RELAXED);
     if (got != want) {
         test_bad++;
         printf("# %s:%d: %s is %lld, not %lld\n", file, line, text, got, want);
@@ -74,7 +74,7 @@ static inline bool test_equal(long long got, long long want, const char *file,
 static inline bool test_same(const char *got, const char *want, const char *file,
                              int line, const char *text)
 {
-    test_checks++;
+    __atomic_fetch_add(&test_checks, 1, __ATOMIC_RELAXED);
     bool same = got && want ? strcmp(got, want) == 0 : got == want;
     if (!same) {
         test_bad++;
