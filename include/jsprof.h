@@ -957,6 +957,10 @@ JSPROF_API void jsprof_task_end(jsprof_thread *t, jsprof_task task) JSPROF_OWNER
  * this call a task is ready when it is made. */
 JSPROF_API void jsprof_task_ready(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
 
+/* The task will be ready after `in_ns`: a timer was set. Then its delay is how much later than that
+ * it runs. A timer that repeats is set anew for each run, before or after the run. */
+JSPROF_API void jsprof_task_due(jsprof_thread *t, jsprof_task task, uint64_t in_ns) JSPROF_OWNER;
+
 /* The task will not run again: it was cancelled, or its object is freed. Optional. */
 JSPROF_API void jsprof_task_done(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
 

@@ -94,6 +94,7 @@ static bool loop_timer(struct lark *l, struct lark_call *call, const char *kind,
     job->items[JOB_ARGUMENT] = call->n > 2 ? call->args[2] : lark_nil();
     job->items[JOB_DUE].as.i = loop_now() + ns;
     job->items[JOB_EVERY].as.i = repeats ? (ns > 0 ? ns : 1) : 0;
+    lark_profile_task_due(loop_task(job), ns);
     loop_add(l, jobs, job);
     call->result = job->items[JOB_NUMBER];
     return true;
@@ -238,6 +239,7 @@ static bool loop_turn(struct lark *l, struct lark_array *jobs)
         loop_remove(jobs, 0);
         if (every) {
             job->items[JOB_DUE].as.i = now + every;
+            lark_profile_task_due(loop_task(job), every);
             loop_add(l, jobs, job);
         }
         ok = loop_run_job(l, job);

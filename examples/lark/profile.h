@@ -83,6 +83,11 @@ static inline void lark_profile_task_ready(jsprof_task task)
     jsprof_task_ready(lark_profile_tasks, task);
 }
 
+static inline void lark_profile_task_due(jsprof_task task, int64_t in_ns)
+{
+    jsprof_task_due(lark_profile_tasks, task, in_ns > 0 ? (uint64_t)in_ns : 0);
+}
+
 static inline void lark_profile_task_begin(jsprof_task task)
 {
     jsprof_task_begin(lark_profile_tasks, task);

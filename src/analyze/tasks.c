@@ -126,7 +126,8 @@ static int tasks_ready(struct tasks_work *w, int32_t pid, const struct jsp_tasks
     if (jsp_grow(&w->readies, &w->readies_room, w->n_readies, sizeof *w->readies) < 0)
         return -ENOMEM;
     w->readies[w->n_readies++] =
-        (struct tasks_ready){ (int64_t)r->ready.time, r->ready.task, r->ready.by, pid };
+        (struct tasks_ready){ (int64_t)r->ready.time, (int64_t)(r->ready.time + r->ready.in),
+                              r->ready.task, r->ready.by, pid };
     return 0;
 }
 
@@ -165,6 +166,7 @@ static int tasks_record(struct tasks_work *w, const struct jsp_work_tasks *chunk
         tasks_done(w, chunk->pid, r);
         return 0;
     case JSP_WIRE_TASKS_READY:
+    case JSP_WIRE_TASKS_DUE:
         return tasks_ready(w, chunk->pid, r);
     case JSP_WIRE_TASKS_FIRST:
         return tasks_first(w, chunk->pid, r->first);

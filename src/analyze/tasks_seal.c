@@ -190,6 +190,10 @@ static int seal_runs_of(struct jsp_tasks *t)
 
 /* -- Delays ------------------------------------------------------------------- */
 
+/* How many moments that were not due yet are looked at for a run: a timer that was set again has
+ * several. */
+enum { SEAL_EARLY = 16 };
+
 static int seal_ready_compare(const void *a, const void *b)
 {
     const struct tasks_ready *x = a, *y = b;
@@ -202,17 +206,39 @@ static int seal_ready_compare(const void *a, const void *b)
 
 static void seal_delay(struct jsp_tasks *t, struct jsp_task_run *run, const struct tasks_ready *of)
 {
-    run->delay = run->begin > of->time ? run->begin - of->time : 0;
-    run->by = of->by ? jsp_tasks_find(t, of->pid, of->by) : JSP_TASK_NONE;
+    run->delay = run->begin > of->due ? run->begin - of->due : 0;
+    if (of->by || of->due == of->time) /* a timer that no task set again has the maker of before */
+        run->by = of->by ? jsp_tasks_find(t, of->pid, of->by) : JSP_TASK_NONE;
 }
 
-/* Give each run of a task the last moment before it at which the task became ready. `at` is the
- * first moment that may be one; return the first one of a later task. */
+/* Return which moment is that of a run, and let *at be the first one that may be a later run's:
+ * the last one that was due by then. A loop that wakes too early runs what is not due yet: then it
+ * is the first one that had been asked for. NULL: none. */
+static const struct tasks_ready *seal_ready_of(const struct tasks_work *w, uint32_t *at,
+                                               const struct tasks_ready *run)
+{
+    uint32_t found = w->n_readies, early = 0;
+    for (uint32_t i = *at; i < w->n_readies && early < SEAL_EARLY &&
+                           seal_ready_compare(&w->readies[i], run) <= 0; i++)
+        if (w->readies[i].due <= run->time)
+            found = i;
+        else
+            early++;
+    if (found == w->n_readies && early)
+        found = *at;
+    if (found == w->n_readies)
+        return NULL;
+    *at = found + 1;
+    return &w->readies[found];
+}
+
+/* Give each run of a task the moment at which the task became ready for it. `at` is the first
+ * moment that may be one; return the first one of a later task. */
 static uint32_t seal_delays_of(struct tasks_work *w, uint32_t at, uint32_t i)
 {
     struct jsp_tasks *t = w->t;
     const struct jsp_task *task = &t->tasks[i];
-    struct tasks_ready here = { INT64_MIN, task->number, 0, w->raw[i].pid };
+    struct tasks_ready here = { .time = INT64_MIN, .task = task->number, .pid = w->raw[i].pid };
     while (at < w->n_readies && seal_ready_compare(&w->readies[at], &here) < 0)
         at++;
     bool is_made = at == w->n_readies || w->readies[at].task != here.task ||
@@ -223,10 +249,8 @@ static uint32_t seal_delays_of(struct tasks_work *w, uint32_t at, uint32_t i)
     }
     for (uint32_t n = 0; n < task->n_runs; n++) {
         struct jsp_task_run *run = &t->runs[t->runs_of[task->first_run + n]];
-        const struct tasks_ready *last = NULL;
         here.time = run->begin;
-        while (at < w->n_readies && seal_ready_compare(&w->readies[at], &here) <= 0)
-            last = &w->readies[at++];
+        const struct tasks_ready *last = seal_ready_of(w, &at, &here);
         run->by = task->parent;
         if (last)
             seal_delay(t, run, last);

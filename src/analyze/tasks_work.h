@@ -26,7 +26,8 @@ struct tasks_numbers {
 
 /* A moment from which a task could run. */
 struct tasks_ready {
-    int64_t time;
+    int64_t time; /* when that was said */
+    int64_t due;  /* the moment */
     uint64_t task, by;
     int32_t pid;
 };

@@ -151,9 +151,13 @@ bool jsp_tasks_record_get(const uint8_t **at, const uint8_t *end, struct jsp_tas
                jsp_read_varint(at, end, &out->turn.inner) &&
                out->turn.inner <= out->turn.duration && taskfile_u32(at, end, &out->turn.depth);
     case JSP_WIRE_TASKS_READY:
+    case JSP_WIRE_TASKS_DUE:
         return taskfile_below(at, end, &base->task, &out->ready.task) &&
                taskfile_below(at, end, &base->time, &out->ready.time) &&
-               taskfile_below(at, end, &base->task, &out->ready.by);
+               taskfile_below(at, end, &base->task, &out->ready.by) &&
+               (out->tag == JSP_WIRE_TASKS_READY ||
+                (jsp_read_varint(at, end, &out->ready.in) &&
+                 out->ready.in <= INT64_MAX - out->ready.time));
     case JSP_WIRE_TASKS_FIRST:
         return jsp_read_varint(at, end, &out->first);
     }

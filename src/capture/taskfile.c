@@ -95,9 +95,12 @@ size_t jsp_tasks_record_put(uint8_t *to, struct jsp_tasks_base *base,
         to = taskfile_number(to, r->turn.depth);
         break;
     case JSP_WIRE_TASKS_READY:
+    case JSP_WIRE_TASKS_DUE:
         to = taskfile_from(to, &base->task, r->ready.task);
         to = taskfile_from(to, &base->time, r->ready.time);
         to = taskfile_from(to, &base->task, r->ready.by);
+        if (r->tag == JSP_WIRE_TASKS_DUE)
+            to = taskfile_number(to, r->ready.in);
         break;
     case JSP_WIRE_TASKS_FIRST:
         to = taskfile_number(to, r->first);

@@ -54,7 +54,8 @@ struct jsp_tasks_record {
         struct {
             uint64_t task, time;
             uint64_t by; /* the task that ran then; 0: none */
-        } ready;
+            uint64_t in; /* DUE: it may run so many ns later */
+        } ready; /* READY, DUE */
         struct {
             uint64_t begin, duration;
             uint64_t inner; /* the part of it in which a loop inside it ran */

@@ -58,6 +58,7 @@ enum jsp_wire_tasks {
     JSP_WIRE_TASKS_TURN,
     JSP_WIRE_TASKS_READY,      /* a task may run from now on */
     JSP_WIRE_TASKS_FIRST,      /* the number of the process's first task */
+    JSP_WIRE_TASKS_DUE,        /* a task may run after a time */
 };
 
 /* Flags of a run. */

@@ -96,6 +96,7 @@ static void merge_tasks_renumber(struct merge_tasks *m, struct jsp_tasks_record 
         r->done.task = merge_task(w, r->done.task);
         break;
     case JSP_WIRE_TASKS_READY:
+    case JSP_WIRE_TASKS_DUE:
         r->ready.time = merge_tasks_time(w, r->ready.time);
         r->ready.task = merge_task(w, r->ready.task);
         r->ready.by = merge_task(w, r->ready.by);

@@ -67,6 +67,15 @@ void jsprof_task_ready(jsprof_thread *t, jsprof_task task)
     errno = saved_errno;
 }
 
+void jsprof_task_due(jsprof_thread *t, jsprof_task task, uint64_t in_ns)
+{
+    struct jsp_tasks *k = public_tasks(t);
+    int saved_errno = errno;
+    if (k)
+        jsp_tasks_due(k, task, in_ns);
+    errno = saved_errno;
+}
+
 void jsprof_task_done(jsprof_thread *t, jsprof_task task)
 {
     struct jsp_tasks *k = public_tasks(t);

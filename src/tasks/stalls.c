@@ -230,16 +230,16 @@ void jsp_stalls_made(struct jsp_tasks *k, const struct jsp_tasks_rec *made)
     stalls_fill(slot, made, (pid_t)made->depth);
 }
 
-void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready)
+void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready, uint64_t in_ns)
 {
     struct jsp_stalls_slot *slot = stalls_find(k->shared, ready->task);
     if (!slot)
         return;
-    stalls_set(&slot->ready_ns, ready->begin_ns);
+    stalls_set(&slot->ready_ns, ready->begin_ns + in_ns);
     stalls_set(&slot->by, ready->end_ns);
 }
 
-void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number)
+void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number, uint64_t now)
 {
     struct jsp_stalls_slot *slot = stalls_find(k->shared, number);
     if (!slot)
@@ -249,5 +249,7 @@ void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number)
     uint64_t by = stalls_get(&slot->by);
     if (by & STALLS_USED)
         stalls_set(&slot->ready_ns, 0); /* that was for an earlier run */
+    else if (stalls_get(&slot->ready_ns) > now)
+        stalls_set(&slot->ready_ns, now);
     stalls_set(&slot->by, by | STALLS_USED);
 }

@@ -69,10 +69,11 @@ void jsp_stalls_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
 /* Publish a record whatever its window is: a task that loses its slot, or an outer turn. */
 void jsp_stalls_keep(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
 
-/* Put a new task into its slot; note a moment from which it could run; note a run. */
+/* Put a new task into its slot; note a moment, and after which time from there it can run; note a
+ * run that begins now: if the task is not due yet, it is now. */
 void jsp_stalls_made(struct jsp_tasks *k, const struct jsp_tasks_rec *made);
-void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready);
-void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number);
+void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready, uint64_t in_ns);
+void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number, uint64_t now);
 
 /* Copy a task that is in its slot and not in the capture yet: the caller writes it. Return false
  * for any other. */

@@ -140,7 +140,7 @@ void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle)
     if (k->stalls.limit_ns) {
         if (!k->n_turns && !jsp_running_depth(&self->running) && tasks_is_on(self))
             jsp_stalls_open(k, now);
-        jsp_stalls_ran(k, number);
+        jsp_stalls_ran(k, number, now);
     }
     if (!jsp_running_push(&self->running, number, now))
         jsp_count(&k->n_deep, 1);
@@ -190,33 +190,41 @@ void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle)
     tasks_exit(self);
 }
 
-/* Record a moment of a task. */
-static void tasks_moment(struct jsp_tasks *k, uint64_t handle, enum jsp_tasks_tag tag)
+/* Record a moment of a task; it will be due after `in_ns`. */
+static void tasks_moment(struct jsp_tasks *k, uint64_t handle, enum jsp_tasks_tag tag,
+                         uint64_t in_ns)
 {
     struct jsp_sampled *self = k->self;
     if (!handle || !tasks_enter(k, self))
         return;
     uint64_t number = tasks_number(k, handle);
-    struct jsp_tasks_rec rec = { .tag = tag, .task = number };
+    struct jsp_tasks_rec rec = { .tag = tag, .task = number, .depth = (uint32_t)in_ns,
+                                 .stack = (uint32_t)(in_ns >> 32) };
     if (number) {
         rec.begin_ns = jsp_now_ns(CLOCK_MONOTONIC);
-        rec.end_ns = tag == JSP_TASKS_READY ? jsp_running_now(&self->running) : 0;
+        rec.end_ns = tag != JSP_TASKS_DONE ? jsp_running_now(&self->running) : 0;
         if (!k->stalls.limit_ns)
             tasks_push(k, &rec);
-        else if (tag == JSP_TASKS_READY)
-            jsp_stalls_ready(k, &rec);
+        else if (tag != JSP_TASKS_DONE)
+            jsp_stalls_ready(k, &rec, in_ns);
     }
     tasks_exit(self);
 }
 
 void jsp_tasks_ready(struct jsp_tasks *k, uint64_t handle)
 {
-    tasks_moment(k, handle, JSP_TASKS_READY);
+    tasks_moment(k, handle, JSP_TASKS_READY, 0);
+}
+
+void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, uint64_t in_ns)
+{
+    const uint64_t most = INT64_MAX / 2; /* so that the moment is none after the end of time */
+    tasks_moment(k, handle, JSP_TASKS_DUE, in_ns < most ? in_ns : most);
 }
 
 void jsp_tasks_done(struct jsp_tasks *k, uint64_t handle)
 {
-    tasks_moment(k, handle, JSP_TASKS_DONE);
+    tasks_moment(k, handle, JSP_TASKS_DONE, 0);
 }
 
 uint64_t jsp_tasks_now(const struct jsp_tasks *k)

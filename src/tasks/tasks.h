@@ -15,6 +15,7 @@
  *   jsp_tasks_begin           yes          -        -
  *   jsp_tasks_end             yes          -        -
  *   jsp_tasks_ready           yes          -        -
+ *   jsp_tasks_due             yes          -        -
  *   jsp_tasks_done            yes          -        -
  *   jsp_tasks_turn_begin      yes          -        -
  *   jsp_tasks_turn_end        yes          -        -
@@ -48,6 +49,7 @@ enum jsp_tasks_tag {
     JSP_TASKS_DONE,
     JSP_TASKS_TURN,
     JSP_TASKS_READY,
+    JSP_TASKS_DUE,   /* it will be ready after a time */
     JSP_TASKS_STALL, /* a window that was long, for the drain */
 };
 
@@ -60,7 +62,8 @@ struct jsp_tasks_rec {
     uint32_t depth;
     uint32_t stack; /* of a task: the stack on which it was made; 0: none */
     uint64_t task;  /* of a turn: the time of a loop inside it, in ns */
-    /* of what is a moment: begin_ns alone; and end_ns is the task that made another one ready */
+    /* of what is a moment: begin_ns alone; and end_ns is the task that made another one ready. When
+     * that will be is in `depth` and, above 32 bits, `stack`: ns after the moment. */
     uint64_t begin_ns, end_ns;
     /* of a task only: */
     uint64_t parent;
@@ -142,6 +145,7 @@ uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what);
 void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_ready(struct jsp_tasks *k, uint64_t handle);
+void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, uint64_t in_ns);
 void jsp_tasks_done(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_turn_begin(struct jsp_tasks *k);
 void jsp_tasks_turn_end(struct jsp_tasks *k);

@@ -110,6 +110,11 @@ void jsp_tasks_out_record(struct jsp_tasks_out *out, struct jsp_writer *w, int32
         r = (struct jsp_tasks_record){
             JSP_WIRE_TASKS_READY, .ready = { rec->task, rec->begin_ns, rec->end_ns },
         };
+    if (rec->tag == JSP_TASKS_DUE)
+        r = (struct jsp_tasks_record){
+            JSP_WIRE_TASKS_DUE, .ready = { rec->task, rec->begin_ns, rec->end_ns,
+                                           (uint64_t)rec->stack << 32 | rec->depth },
+        };
     if (rec->tag == JSP_TASKS_RUN)
         r = (struct jsp_tasks_record){
             JSP_WIRE_TASKS_RUN,

@@ -98,8 +98,19 @@ static void tasks_ready(struct captures_tasks *t, uint64_t task, double ms, uint
     tasks_from(t, &t->task, by);
 }
 
+static void tasks_due(struct captures_tasks *t, uint64_t task, double ms, double in_ms)
+{
+    tasks_put(t, 10);
+    tasks_from(t, &t->task, task);
+    tasks_from(t, &t->time, tasks_time(ms));
+    tasks_from(t, &t->task, 0);
+    tasks_put(t, (uint64_t)(in_ms * MS));
+}
+
 /* A timer that runs three times, makes a promise, whose reaction makes another one; a run inside a
- * run, of a task that nobody knows; a run on a second thread; turns of 7 ms, 30 ms and more. In the
+ * run, of a task that nobody knows; a run on a second thread; turns of 7 ms, 30 ms and more. The
+ * timer is set for its second run before the first one begins, runs 1 ms late, and 2 ms early the
+ * last time. In the
  * other order, the timer's second run comes after the last promise. */
 static void tasks_records(struct captures_tasks *t, bool is_other)
 {
@@ -115,6 +126,8 @@ static void tasks_records(struct captures_tasks *t, bool is_other)
     tasks_new(t, 5, 1, 0, 1, 1);
     tasks_new(t, 6, 12, 5, 2, 2);
     tasks_ready(t, 6, 13, 5);
+    tasks_due(t, 5, 1, 8);
+    tasks_due(t, 5, 9.5, 9.5);
     tasks_run(t, 5, 10, 14, 0);
     tasks_new(t, 7, 15, 6, 3, 2);
     tasks_run(t, 6, 14.5, 15.5, 0);
@@ -123,6 +136,7 @@ static void tasks_records(struct captures_tasks *t, bool is_other)
     tasks_run(t, 2, 30, 40, 4);
     tasks_run(t, 7, 23, 48, 0);
     tasks_turn(t, 20, 50);
+    tasks_due(t, 5, 21, 41);
     tasks_run(t, 5, 60, 65, 2);
     tasks_thread(t, 200);
     tasks_run(t, 6, 20, 30, 1);

@@ -41,6 +41,7 @@ static bool same_numbers(const struct jsp_tasks_record *a, const struct jsp_task
     case JSP_WIRE_TASKS_NEW:
         return memcmp(&a->made, &b->made, sizeof a->made) == 0;
     case JSP_WIRE_TASKS_READY:
+    case JSP_WIRE_TASKS_DUE:
         return memcmp(&a->ready, &b->ready, sizeof a->ready) == 0;
     case JSP_WIRE_TASKS_RUN:
         return memcmp(&a->run, &b->run, sizeof a->run) == 0;
@@ -66,6 +67,7 @@ TEST(every_record_is_read_as_it_was_written)
         { JSP_WIRE_TASKS_NEW, .made = { 9, 1000, 3, 1, 5 } },
         { JSP_WIRE_TASKS_NEW, .made = { 10, 900, 0, 0, 0 } },
         { JSP_WIRE_TASKS_READY, .ready = { 9, 1500, 10 } },
+        { JSP_WIRE_TASKS_DUE, .ready = { 9, 1600, 10, UINT64_C(1) << 40 } },
         { JSP_WIRE_TASKS_RUN, .run = { 9, 2000, 500, 63, JSP_WIRE_RUN_LEFT } },
         { JSP_WIRE_TASKS_RUN, .run = { 0, INT64_MAX, 0, 0, JSP_WIRE_RUN_OPEN } },
         { JSP_WIRE_TASKS_DONE, .done = { 9, 3000 } },
