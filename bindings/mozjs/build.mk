@@ -140,7 +140,7 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
 	  $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request errors farewell counts coverage script sources threads painting tasks) $(RELAY_OBJ) \
+  request errors farewell counts coverage script sources threads frames painting tasks) $(RELAY_OBJ) \
   $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'

@@ -1,10 +1,12 @@
-/* painting.cpp - the frames that GTK paints, as marks and a counter of the recording.
+/* painting.cpp - the frames that GTK paints, as marks, a counter and tasks of the recording; and
+ * those of gnome-shell as tasks.
  *
  * SPDX-License-Identifier: MIT
  *
  * A GdkFrameClock emits signals while a frame is painted. Emission hooks see those of all
  * clocks. Nothing here is linked with GTK or GLib: a program that does not use them has
- * neither. GTK 3 and 4 have the same signals.
+ * neither. GTK 3 and 4 have the same signals. gnome-shell draws a stage, which emits signals where
+ * the frame of a monitor begins and ends.
  */
 #include "recording.h"
 
@@ -15,6 +17,8 @@
 #include <dlfcn.h>
 
 #include <glib-object.h>
+
+#include "frames.h"
 
 namespace {
 
@@ -129,6 +133,12 @@ gboolean painting_on_signal(GSignalInvocationHint *, guint, const GValue *values
     if (!recording_is_open())
         return TRUE;
     if (step == painting_steps)
+        frames_begin(painting_group);
+    if (step->phase)
+        frames_phase(step->phase);
+    else
+        frames_end();
+    if (step == painting_steps)
         painting_frame_begins(p);
     else if (p->begin_ns)
         recording_mark(painting_group, p->phase_ns, p->phase, nullptr);
@@ -172,6 +182,38 @@ void painting_on_class(void *clock_class, void *data)
                                 const_cast<painting_step *>(&step), nullptr);
 }
 
+/* -- gnome-shell's stage ------------------------------------------------------------------ */
+
+GClassInitFunc painting_stage_init; /* Clutter's own */
+
+gboolean painting_on_stage(GSignalInvocationHint *, guint, const GValue *, void *begins)
+{
+    if (!recording_is_open())
+        return TRUE;
+    if (begins)
+        frames_begin("Clutter");
+    else
+        frames_end();
+    return TRUE;
+}
+
+void painting_on_stage_class(void *stage_class, void *data)
+{
+    static const char *const signals[] = { "after-update", "before-update" };
+
+    painting_stage_init(stage_class, data);
+    auto *lookup = reinterpret_cast<decltype(g_signal_lookup) *>(dlsym(RTLD_DEFAULT,
+                                                                       "g_signal_lookup"));
+    auto *add_hook = reinterpret_cast<decltype(g_signal_add_emission_hook) *>(
+        dlsym(RTLD_DEFAULT, "g_signal_add_emission_hook"));
+    for (size_t i = 0; i < 2 && lookup && add_hook; i++) {
+        const guint signal = lookup(signals[i], G_TYPE_FROM_CLASS(stage_class));
+
+        if (signal)
+            add_hook(signal, 0, painting_on_stage, reinterpret_cast<void *>(i), nullptr);
+    }
+}
+
 const char painting_register[] = "g_type_register_static_simple";
 
 using painting_registers = decltype(g_type_register_static_simple);
@@ -194,7 +236,7 @@ painting_registers *painting_next(const void *caller)
 
 } // namespace
 
-/* GDK registers the type of its clocks through it. */
+/* GDK registers the type of its clocks through it, Clutter that of its stage. */
 extern "C" __attribute__((visibility("default"))) GType g_type_register_static_simple(
     GType parent, const gchar *name, guint class_size, GClassInitFunc class_init,
     guint instance_size, GInstanceInitFunc instance_init, GTypeFlags flags)
@@ -206,6 +248,10 @@ extern "C" __attribute__((visibility("default"))) GType g_type_register_static_s
     if (name && strcmp(name, "GdkFrameClock") == 0 && !painting_class_init) {
         painting_class_init = class_init;
         class_init = painting_on_class;
+    }
+    if (name && strcmp(name, "ClutterStage") == 0 && !painting_stage_init) {
+        painting_stage_init = class_init;
+        class_init = painting_on_stage_class;
     }
     return next(parent, name, class_size, class_init, instance_size, instance_init, flags);
 }

@@ -307,7 +307,7 @@ jsprof_thread *recording_tasks(JSContext **cx)
 }
 
 /* gjs labels the call, with a word or two before the name. */
-void recording_doing(char *out, size_t size)
+bool recording_doing(char *out, size_t size)
 {
     const ProfilingStack &stack = recording_js->stack;
     const uint32_t n = stack.stackSize();
@@ -317,6 +317,7 @@ void recording_doing(char *out, size_t size)
         label = stack.frames[n - 1].dynamicString();
     const char *space = label ? strrchr(label, ' ') : nullptr;
     snprintf(out, size, "%s", space ? space + 1 : label && label[0] ? label : "callback");
+    return label && label[0];
 }
 
 /* Another thread may end the recording meanwhile. */

@@ -58,8 +58,8 @@ bool recording_has_tasks(void);
 jsprof_thread *recording_tasks(JSContext **cx);
 
 /* Write the name that gjs gives to the C function that the script calls right now, as
- * "GLib.timeout_add", or "callback". */
-void recording_doing(char *out, size_t size);
+ * "GLib.timeout_add", and return true; or "callback", and return false. */
+bool recording_doing(char *out, size_t size);
 
 /* Write a mark or a counter of this group, a constant, as jsprof_mark and
  * jsprof_counter_set_real do. They do nothing without a recording; stats count the marks

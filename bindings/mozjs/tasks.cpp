@@ -4,8 +4,8 @@
  *
  * A C library calls a JavaScript function through a closure, which gjs makes when the script
  * hands the function over: to GLib.timeout_add, to load_contents_async. That is when it is
- * scheduled. A closure that lasts only for the call, as that of a sort, is no task. gjs shows the
- * difference: it keeps a root of SpiderMonkey's in the object of a closure that lasts.
+ * scheduled. gjs keeps a root of SpiderMonkey's in its object for the closure, or, if a method
+ * keeps the function for as long as the method's object lives, the function itself.
  *
  * SpiderMonkey hands the jobs of promises to a queue that gjs has set. Ours is before it and
  * remembers each job until gjs calls it.
@@ -99,18 +99,21 @@ jsprof_task tasks_of(const void *object)
 /* The last root that this thread has made; only compared until it is found in an object. */
 thread_local js::PersistentRootedBase *tasks_root;
 
-/* Return the function that a closure will call, or nullptr for one that does not last. */
-JSObject *tasks_callable(const void *object)
+/* Return the function that a closure will call, or nullptr if it is not known. What a class calls
+ * in its place (a vfunc) is made while no method is called, and is no task. */
+JSObject *tasks_callable(JSContext *cx, const void *object, bool is_method)
 {
     const void *words[TASKS_WORDS];
     const void *root = tasks_root;
 
-    if (!root)
-        return nullptr;
     memcpy(words, object, sizeof words);
     for (const void *word : words)
-        if (word == root)
+        if (root && word == root)
             return static_cast<JS::PersistentRootedObject *>(tasks_root)->get();
+    /* Since gjs 1.74: the context, the function, no root. */
+    for (size_t i = 2; i < TASKS_WORDS && is_method; i++)
+        if (words[i - 2] == cx && words[i - 1] && !words[i])
+            return static_cast<JSObject *>(const_cast<void *>(words[i - 1]));
     return nullptr;
 }
 
@@ -129,15 +132,16 @@ TASKS_GLUE bool tasks_schedule(const void *object)
 {
     JSContext *cx;
     jsprof_thread *t = recording_tasks(&cx);
-    JSObject *callable = t ? tasks_callable(object) : nullptr;
     char kind[64];
     tasks_name name;
 
+    if (!t)
+        return false;
+    const bool is_method = recording_doing(kind, sizeof kind);
+    JS::RootedObject callable(cx, tasks_callable(cx, object, is_method));
     if (!callable)
         return false;
-    JS::RootedObject rooted(cx, callable);
-    tasks_name_of(cx, rooted, &name);
-    recording_doing(kind, sizeof kind);
+    tasks_name_of(cx, callable, &name);
     const jsprof_task task = jsprof_task_new(t, kind, name.text, 0);
     pthread_mutex_lock(&tasks_lock);
     tasks_of_objects[object] = task;

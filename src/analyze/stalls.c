@@ -130,18 +130,17 @@ static void stalls_name(struct stalls_work *w)
 
 /* -- What they did ---------------------------------------------------------- */
 
+/* A collector that waits for its helper threads collects. */
 static enum jsp_stall_cause stalls_cause(const struct stalls_work *w, uint32_t stack, int n)
 {
-    switch (jsp_profile_state(w->p, stack)->state) {
-    case JSP_STATE_WAITING: return JSP_STALL_PROCESSOR;
-    case JSP_STATE_ASLEEP:
-    case JSP_STATE_HOST: return JSP_STALL_BLOCKING;
-    default: break;
-    }
+    enum jsp_state state = jsp_profile_state(w->p, stack)->state;
+    if (state == JSP_STATE_WAITING)
+        return JSP_STALL_PROCESSOR;
     for (int i = 0; i < n; i++)
         if (w->frames[i].kind == JSPROF_KIND_GC)
             return JSP_STALL_COLLECTION;
-    return JSP_STALL_FUNCTION;
+    return state == JSP_STATE_ASLEEP || state == JSP_STATE_HOST ? JSP_STALL_BLOCKING
+                                                                : JSP_STALL_FUNCTION;
 }
 
 /* Find the cause and the VM's innermost function of a stack; of one without a VM, the

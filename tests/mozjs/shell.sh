@@ -1,6 +1,7 @@
 #!/bin/sh
 # shell.sh - jsprof-gjs records gnome-shell itself: functions that run in it have the time that they
-# measure, stacks are whole, and its scripts have their names.
+# measure, stacks are whole, and its scripts have their names. Each frame that takes too long is a
+# stall with the extension's function.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -12,8 +13,9 @@ for tool in gnome-shell dbus-run-session; do
 done
 
 # An extension. When the shell has started, its functions work in the shell's own main loop, 20
-# times each, for 10, 20 and 40 ms. It prints the microseconds that they took, by the clock, and
-# ends the process: in order some versions of the shell crash.
+# times each, for 10, 20 and 40 ms. It also works for 80 ms in some frames. It prints the
+# microseconds that they took, by the clock, and the number of these frames, and ends the process:
+# in order some versions of the shell crash.
 mkdir -p home/.local/share/gnome-shell/extensions/work@jsprof home/.config/glib-2.0/settings
 extension=home/.local/share/gnome-shell/extensions/work@jsprof
 version=$(gnome-shell --version | sed 's/^[^0-9]*//; s/[.].*//')
@@ -39,8 +41,16 @@ function spin(ms) {
 function one() { return spin(10); }
 function two() { return spin(20); }
 function four() { return spin(40); }
-let turns = 0;
+let turns = 0, late = 0, worked = 0;
+function frame() {
+    if (turns > worked && turns > 6 && late < 5) {
+        worked = turns;
+        late++;
+        spin(80);
+    }
+}
 function turn() {
+    global.stage.queue_redraw();
     for (const part of [one, two, four]) {
         const begin = now();
         part();
@@ -48,11 +58,12 @@ function turn() {
     }
     if (++turns < 20)
         return GLib.SOURCE_CONTINUE;
-    print(`worked ${spent.one} ${spent.two} ${spent.four}`);
+    print(`worked ${spent.one} ${spent.two} ${spent.four} ${late}`);
     System.exit(0);
 }
 function work() {
-    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 20, turn);
+    global.stage.connect('before-paint', frame);
+    GLib.timeout_add(GLib.PRIORITY_DEFAULT, 120, turn); /* frames are of a lower priority */
 }
 END
 if [ "$version" -ge 45 ]; then
@@ -115,11 +126,11 @@ if [ ! -s work.out ]; then
     exit 77
 fi
 stock=$(cat session.rc)
-session "$B/bin/jsprof-gjs" --profile-clock=wall --profile-output="$PWD/cap" --
+session "$B/bin/jsprof-gjs" --profile-clock=wall --profile-tasks --profile-output="$PWD/cap" --
 check 'it works while it is recorded' test -s work.out
 check 'and ends as it does otherwise' test "$(cat session.rc)" = "$stock"
 check 'the capture is whole' whole cap
-read -r _ one two four <work.out
+read -r _ one two four _ <work.out
 check 'one: its time is what it measures' timed one "$one"
 check 'two: its time is what it measures' timed two "$two"
 check 'four: its time is what it measures' timed four "$four"
@@ -130,4 +141,21 @@ check "the shell's own scripts have their names" \
 "$JSPROF_TOOL" report --csv --native --limit=0 cap >native.csv
 check 'and the C functions below them' \
     grep -Eq '^"?(meta_context_run_main_loop|g_main_loop_run)' native.csv
+
+# All that took longer than a frame, by what the shell called: `turn` 20 times for 70 ms and
+# more, and the frames in which the extension works longer than the shell paints.
+late_frames()
+{
+    "$JSPROF_TOOL" stalls --each --vm --over 16.7ms --csv --limit 0 cap | tr -d '"' >stalls
+    read -r _ _ _ _ late <work.out
+    grep extension.js stalls
+    awk -F , -v late="$late" '
+        $4 ~ /^(spin|now) .*extension.js/ && $6 == "GLib.timeout_add" &&
+            $7 ~ /^turn .*extension.js/ && $2 >= 70e6 { turns++ }
+        $4 ~ /^(spin|now) .*extension.js/ && $6 == "Clutter" && $7 == "frame" && $2 >= 80e6 {
+            frames++ }
+        END { print turns + 0, "of 20 turns,", frames + 0, "of", late, "frames"
+              exit !(turns == 20 && late > 0 && frames == late) }' stalls
+}
+check 'each late frame has its function' late_frames
 finish
