@@ -7,6 +7,7 @@
 # GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to
 # compare with ours (Debian's is built without). QUICK=1: fewer rounds, too few to judge prices.
 # ROUNDS=N: so many. PRICES=1: only the rows of start and stop, and of the TypeScript compiler.
+# TASKS=1: only the row of tasks.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -18,7 +19,7 @@ trap 'rm -rf "$work"' EXIT
 rounds=${QUICK:+3}
 rounds=${ROUNDS:-${rounds:-9}}
 kinds='friendly recursion'
-[ -z "${PRICES:-}" ] || kinds=
+[ -z "${PRICES:-}${TASKS:-}" ] || kinds=
 peer=${GJS_PEER:-}
 
 row() # BUDGET LIMIT MEASURED BESIDE HOLDS
@@ -42,8 +43,8 @@ shares() # RUN PARTS-NAME LIMIT
 }
 
 SHARES_MS=${QUICK:+4000}
-[ -n "${PRICES:-}" ] || SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares SRCDIR=$top B=$B \
-    sh "$top/tests/mozjs/shares.sh" >"$work/log" 2>&1 || true
+[ -n "${PRICES:-}${TASKS:-}" ] || SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares \
+    SRCDIR=$top B=$B sh "$top/tests/mozjs/shares.sh" >"$work/log" 2>&1 || true
 if [ -s "$work/shares" ]; then
     # shellcheck disable=SC2046
     set -- $(shares all)
@@ -53,7 +54,7 @@ if [ -s "$work/shares" ]; then
     set -- $(shares collecting)
     row 'gjs: share, code that collects' '1 point + chance' "$1 points, $2" \
         "chance (3 errors) $3" "$([ "$5" = 0 ] && echo yes || echo NO)"
-elif [ -z "${PRICES:-}" ]; then
+elif [ -z "${PRICES:-}${TASKS:-}" ]; then
     printf 'note\tshares could not be measured: %s\n' "$(tail -n 1 "$work/log")"
 fi
 
@@ -153,6 +154,27 @@ rounds_of() # ROUNDS FUNCTION...
         rounds_left=$((rounds_left - 1))
     done
 }
+
+# The processor's time for 2 s of 1,000 dispatches and 10,000 jobs each, in percent of these.
+tasks_parts()
+{
+    paste "$work/tasks.on" "$work/tasks.off" | awk '{ print ($1 - $2) / 2e6 * 100 }'
+}
+tasks_off() { turn tasks.off "$gjs" --profile-output="$work/x.cap" "$scripts/tasks_load.js" 2000; }
+tasks_on()
+{
+    turn tasks.on "$gjs" --profile-output="$work/x.cap" --profile-tasks "$scripts/tasks_load.js" \
+        2000
+}
+if [ -z "${PRICES:-}" ]; then
+    rounds_of "$rounds" tasks_off tasks_on
+    row 'gjs: tasks, 1,000 + 10,000 a second' '<= 5 %' "$(tasks_parts | sort -n | awk '
+        { v[NR] = $1 }
+        END { printf "%.1f %% (%.1f-%.1f)\n", v[int((NR + 1) / 2)], v[int((NR + 3) / 4)],
+            v[int((3 * NR + 1) / 4)] }')" 'of a processor, beside samples alone' \
+        "$(tasks_parts | judged 5)"
+fi
+[ -z "${TASKS:-}" ] || exit 0
 
 start_plain() { turn start.plain gjs-console -c 0; }
 start_here() { turn start.here "$gjs" --profile-output="$work/x.cap" -c 0; }

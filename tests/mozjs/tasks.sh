@@ -158,6 +158,41 @@ explained()
     explained_once || explained_once || explained_once
 }
 
+# Callbacks and promises that never run, one that never ends, and a source that is destroyed while
+# it runs: what did not fit into the ring is counted.
+cat >misuse.js <<'END'
+const {GLib} = imports.gi;
+const System = imports.system;
+const n = Number(ARGV[0]), waiting = [];
+function never() {}
+for (let i = 0; i < n; i++) {
+    GLib.timeout_add_seconds(GLib.PRIORITY_DEFAULT, 3600, never);
+    waiting.push(new Promise(() => {}).then(never));
+}
+const loop = GLib.MainLoop.new(null, false);
+const own = GLib.timeout_add(GLib.PRIORITY_DEFAULT, 1, function destroyed() {
+    GLib.source_remove(own);
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, function exits() {
+        System.exit(0);
+    });
+});
+loop.run();
+END
+
+misused() # PROGRAM...
+{
+    rm -f cap
+    timeout 60 "$@" || return 1
+    "$JSPROF_TOOL" loop --limit 0 --csv cap | tr -d '"' | tee loop
+    "$JSPROF_TOOL" info cap | tee info
+    lost=$(sed -n 's/^  tasks  *\([0-9,]*\) records lost.*/\1/p' info | tr -d ,)
+    made=$(sed -n 's/^  tasks  *\([0-9,]*\) tasks,.*/\1/p' info | tr -d ,)
+    echo "made $made lost ${lost:=0} of 20000"
+    [ "$made" -le 20010 ] && [ $((made + lost)) -ge 20002 ] && whole cap &&
+        grep -q '^GLib.timeout_add,destroyed (misuse.js:[0-9]*),1,1,' loop &&
+        awk -F, '/^GLib.idle_add,exits/ { n = $4 == 1 && $(NF - 1) == 1 } END { exit !n }' loop
+}
+
 refused() # MESSAGE COMMAND...
 {
     want=$1
@@ -182,6 +217,9 @@ for program in gjs-console jsprof-gjs; do
     # shellcheck disable=SC2086
     check 'a program with stalls ends' $stalls $stock stalls.js
     check 'its long turns are in the capture' stalled
+    # shellcheck disable=SC2086
+    check 'tasks that never run, or never end' misused $record --profile-tasks $stock misuse.js \
+        20000
 done
 UNDER=
 check 'a stall has its cause' explained
