@@ -36,7 +36,8 @@ static int filter_load(struct cli_capture *c, const char *path, const struct cli
                  (f->keeps_samples ? JSPROF_READ_ROWS : 0u) |
                  (f->has_tasks ? JSPROF_READ_TASKS : 0u),
     };
-    return cli_load_with(c, path, &o, command);
+    return f->n_files > 1 ? cli_load_several(c, f->files, f->n_files, &o, command)
+                          : cli_load_with(c, path, &o, command);
 }
 
 /* Choose; and after that look up lines of native code. */
@@ -76,4 +77,13 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
     if (status)
         cli_close(c);
     return status;
+}
+
+int cli_filter_open_all(struct cli_capture *c, const struct cli_arguments *a, struct cli_filter *f)
+{
+    if (a->n_files < 2)
+        return cli_filter_open(c, cli_one_file(a), f, a->command);
+    f->files = a->files;
+    f->n_files = (size_t)a->n_files;
+    return cli_filter_open(c, a->files[0], f, a->command);
 }

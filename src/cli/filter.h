@@ -26,6 +26,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     bool has_idle; /* idle stacks count, too */
     struct cli_native native;
     bool has_tasks;     /* the command needs the tasks of samples */
+    const char *const *files; /* borrowed: of several captures, which are joined; NULL: one */
+    size_t n_files;
     bool keeps_samples; /* the command needs them one by one: reader->rows */
 };
 
@@ -77,6 +79,9 @@ int cli_maps_check(const char *command, const char *const *maps, uint32_t n);
  * cli_one_file's error. */
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
+
+/* Do the same with all captures of the command line, which are joined. */
+int cli_filter_open_all(struct cli_capture *c, const struct cli_arguments *a, struct cli_filter *f);
 
 /* Check the path of --source-maps; NULL is valid. CLI_FAILED where nothing is there, which is
  * reported. */

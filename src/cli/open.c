@@ -163,19 +163,18 @@ void cli_borrow(struct cli_capture *c)
     c->is_part = r->is_part || r->choice.is_part;
 }
 
-int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
-                  const char *command)
+static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, size_t n,
+                       const jsprof_read_options *options, const char *command)
 {
-    const jsprof_read_input input = { .size = sizeof input, .path = path };
     jsprof_read_error error = { .size = sizeof error };
     jsprof_read_options o = *options;
     struct open_progress progress = { 0 };
-    o.inputs = &input;
-    o.n_inputs = 1;
+    o.inputs = inputs;
+    o.n_inputs = n;
     o.progress = open_progress;
     o.context = &progress;
     o.debuginfod = open_debuginfod();
-    cli_name_capture(c, path);
+    cli_name_capture(c, inputs->path);
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
     cli_followed_open(path);
     int err = jsprof_read_open(&c->reader, &o, &error);
@@ -187,6 +186,26 @@ int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_opt
     cli_followed_read(c->read->size, c->read->end_time != 0);
     cli_complain(c, &c->profile->defects);
     return CLI_OK;
+}
+
+int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
+                  const char *command)
+{
+    const jsprof_read_input input = { .size = sizeof input, .path = path };
+    return open_inputs(c, &input, 1, options, command);
+}
+
+int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
+                     const jsprof_read_options *options, const char *command)
+{
+    jsprof_read_input *inputs = calloc(n, sizeof *inputs);
+    if (!inputs)
+        return cli_fail(command, "%s", strerror(ENOMEM));
+    for (size_t i = 0; i < n; i++)
+        inputs[i] = (jsprof_read_input){ .size = sizeof *inputs, .path = paths[i] };
+    int status = open_inputs(c, inputs, n, options, command);
+    free(inputs);
+    return status;
 }
 
 void cli_close(struct cli_capture *c)

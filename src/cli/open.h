@@ -37,6 +37,10 @@ int cli_load(struct cli_capture *c, const char *path);
 int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
                   const char *command);
 
+/* Do the same with several captures, which are joined as by jsprof merge. */
+int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
+                     const jsprof_read_options *options, const char *command);
+
 /* Borrow anew from the reader, after a choice. */
 void cli_borrow(struct cli_capture *c);
 void cli_close(struct cli_capture *c);

@@ -20,10 +20,10 @@
 enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
 
 static const char report_help[] =
-    "usage: jsprof report [OPTION]... FILE\n"
+    "usage: jsprof report [OPTION]... FILE...\n"
     "\n"
     "Lists functions by the time in the function itself (self), and by the time in it\n"
-    "and in the functions that it called (total).\n"
+    "and in the functions that it called (total). Several captures count as one.\n"
     "\n"
     "  --by function|category|kind|tier|module|file|line|thread|state|syscall|task\n"
     "  --sort self|total|samples|name  (default self)\n"
@@ -375,7 +375,7 @@ static int report_run(struct cli_arguments *a)
         return cli_usage(a->command, "--markdown has all in one: leave out --by, --csv and --json");
     r.by = &report_bys[by];
     r.filter.has_tasks = by - 1 == JSP_GROUP_TASK;
-    int status = cli_filter_open(&r.capture, cli_one_file(a), &r.filter, a->command);
+    int status = cli_filter_open_all(&r.capture, a, &r.filter);
     if (status)
         return status;
     status = report_build(&r, &groups);

@@ -17,10 +17,10 @@
 enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
 
 static const char tree_help[] =
-    "usage: jsprof tree [OPTION]... FILE\n"
+    "usage: jsprof tree [OPTION]... FILE...\n"
     "\n"
     "Prints the call tree: each function below its caller. If the caller has only one\n"
-    "callee here, the callee is not indented.\n"
+    "callee here, the callee is not indented. Several captures count as one.\n"
     "\n"
     "  --bottom-up      innermost functions first, then callers; also --inverted\n"
     "  --async          above each stack the one that scheduled what ran, to the root\n"
@@ -290,7 +290,7 @@ static int tree_run(struct cli_arguments *a)
         return cli_usage("tree", "--min wants a percentage from 0 to 100, not \"%s\"", min);
     v.min = percent / 100;
     shape.has_lines = filter.native.has_lines;
-    int status = cli_filter_open(&v.capture, cli_one_file(a), &filter, a->command);
+    int status = cli_filter_open_all(&v.capture, a, &filter);
     if (status)
         return status;
     shape.select = v.capture.select;

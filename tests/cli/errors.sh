@@ -79,7 +79,7 @@ misuses 'jsprof report: unknown option --speed (try: jsprof report --help)' \
     report --speed=9 good.cap
 misuses 'jsprof report: unknown option -x (try: jsprof report --help)' report -x good.cap
 misuses 'jsprof report: no capture named (try: jsprof report --help)' report
-misuses 'jsprof tree: one capture at a time (try: jsprof tree --help)' tree a b
+misuses 'jsprof threads: one capture at a time (try: jsprof threads --help)' threads a b
 misuses 'jsprof report: --limit wants a number, not "-1" (try: jsprof report --help)' \
     report --limit -1 good.cap
 misuses 'jsprof report: --limit wants a value (try: jsprof report --help)' report --limit
