@@ -226,6 +226,24 @@ typedef struct jsprof_options {
     uint64_t    stalls;
     const char *vm;          /* with JSPROF_CONTROL: the interpreter and its version, at most 31
                               * bytes, for `jsprof ps`; copied. NULL: not known */
+    /* Continuous mode: record for as long as the process runs, into files of this folder, which
+     * is made if it is not there. NULL: no. See docs/fleet.md. Equal stacks of a thread become
+     * one sample with the sum of their weights, a segment at a time, at the time of the
+     * segment's last sample. The file has a segment after its end, and a process that is killed
+     * loses the last one. There are no marks, counters' values and tasks. The default of hz is
+     * 19 then, that of ring_bytes 256 KiB. Each segment has room for 4096 distinct stacks and
+     * 8192 new frames; what does not fit counts as lost_fold.
+     *
+     * Excludes path, fd, alloc, stalls and the flags USE_FD, DESCRIBE, SCHED, CHILDREN, PERF_MAP
+     * and JITDUMP; COMPACT is implied, and NO_THREAD has no effect. With CONTROL the recording
+     * pauses while `jsprof record` or another command records. jsprof_start also returns the
+     * errors of opening a file; jsprof_path returns NULL. */
+    const char *continuous;
+    uint32_t    segment_s;   /* seconds of a segment, 1 to 3600; default 10 */
+    uint32_t    keep_s;      /* what to keep: seconds, 24 to 8640000; default a day. A file
+                              * covers a 24th of it */
+    uint32_t    keep_mib;    /* ... and at most so many MiB of files of this program, 1 to
+                              * 1048576; default 64. A file has an 8th of it */
 } jsprof_options;
 
 enum { JSPROF_ALLOC_USUAL = 512 << 10 };
@@ -332,14 +350,14 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall|cpu,wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
- * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or some of
- * count, time, alloc and edges with commas between, for jsprof_calls_set. A relative FILE starts at
- * the folder that was current when the process loaded this library. FILE must not be a symbolic
- * link (-ELOOP).
+ * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or some
+ * of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of JSPROF,
+ * JSPROF_CONTINUOUS=FOLDER, with JSPROF_SEGMENT=TIME, JSPROF_KEEP=TIME and JSPROF_KEEP_MIB. A
+ * relative FILE or FOLDER starts at the folder that was current when the process loaded this
+ * library. FILE must not be a symbolic link (-ELOOP).
  *
- * Return 1 if the session runs; *out is the session. With JSPROF_CONTROL=1 and without JSPROF it
- * waits for `jsprof record`. Return 0 if neither is set, or if the program is setuid; *out is
- * NULL.
+ * Return 1 if the session runs; *out is the session. With JSPROF_CONTROL=1 and without a place it
+ * waits for `jsprof record`. Return 0 if none is set, or if the program is setuid; *out is NULL.
  *
  * -EINVAL: a value is malformed. Other errors as jsprof_open and jsprof_start; *out is NULL.
  * jsprof_error_text names the variable, its value and what is allowed. */
@@ -347,7 +365,7 @@ JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* The number of timer expirations that were kept and lost. This equation always holds:
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
- *               lost_blocked + lost_undelivered */
+ *               lost_blocked + lost_undelivered + lost_fold */
 typedef struct jsprof_stats {
     size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
     uint64_t expirations;   /* timer periods that passed while threads were sampled, by the
@@ -384,6 +402,7 @@ typedef struct jsprof_stats {
                                 * gave it to another handler that did not pass it on */
     uint64_t lost_undelivered; /* due at detach or stop, but the signal had not arrived yet:
                                 * on the CPU clock it waits for the scheduler's next tick */
+    uint64_t lost_fold;        /* in continuous mode: there was no room for another stack */
 } jsprof_stats;
 
 /* Fill *out. -EINVAL: size is 0 or unknown. */

@@ -137,6 +137,7 @@ struct jsp_profile {
     char clock[8], source[64], host[64], version[32], looks[384], sched[96]; /* "" if unknown */
     bool is_relayed;   /* our samples are in another program's recording, without weights */
     bool no_proc;      /* it was recorded without /proc */
+    uint64_t fold_ns;  /* equal samples of so much time are one; 0: they are not folded */
     uint64_t stall_ns; /* it has only turns that take longer; 0: everything */
     bool is_of_lua;    /* it has the counter by which the Lua module reports its memory */
 

@@ -65,6 +65,10 @@ static void scan_metadata(struct jsp_profile *p, const struct jsp_read_cursor *c
         scan_copy(number, sizeof number, pair.value);
         p->stall_ns = strtoull(number, NULL, 10);
     }
+    if (jsp_read_is(pair.key, "jsprof.fold")) {
+        scan_copy(number, sizeof number, pair.value);
+        p->fold_ns = strtoull(number, NULL, 10);
+    }
     if (jsp_read_is(pair.key, "jsprof.sched"))
         scan_copy(p->sched, sizeof p->sched, pair.value);
     if (jsp_read_is(pair.key, "jsprof.looks"))

@@ -31,7 +31,8 @@
     X(BLOCKED, blocked, false, "signal blocked", \
       "the thread blocked the signal, or it was ignored or another handler's") \
     X(UNDELIVERED, undelivered, false, "undelivered", \
-      "due, but the signal had not come before detach or stop")
+      "due, but the signal had not come before detach or stop") \
+    X(FOLD, fold, false, "not folded", "continuous mode had no room for another stack")
 
 #define JSP_LOSSES(X) JSP_LOSSES_FIRST(X) JSP_LOSSES_LATER(X)
 

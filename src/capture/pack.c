@@ -206,14 +206,11 @@ static void pack_sample(struct jsp_pack *p, const struct jsp_pack_sample *s, uin
     p->count++;
 }
 
-int jsp_pack_put(struct jsp_pack *p, const struct jsp_pack_sample *s)
+int jsp_pack_stack(struct jsp_pack *p, const struct jsp_pack_sample *s, uint32_t *out)
 {
-    if (p->nodes.n + (uint64_t)s->n > p->limit) {
-        if (p->used)
-            return -ENOBUFS;
-        jsp_pack_forget(p);
-    }
     uint32_t node = 0, left = s->n, next;
+    if (p->nodes.n + (uint64_t)s->n > p->limit)
+        return -ENOSPC;
     for (; left; left--, node = next) {
         struct jsp_node frame = pack_frame(s, left - 1, node);
         next = jsp_nodes_find(&p->nodes, &frame);
@@ -221,12 +218,30 @@ int jsp_pack_put(struct jsp_pack *p, const struct jsp_pack_sample *s)
             break;
     }
     int err = pack_nodes(p, s, node, left);
-    if (err)
-        return err;
+    if (!err)
+        *out = left ? p->node : node;
+    return err;
+}
+
+int jsp_pack_at(struct jsp_pack *p, const struct jsp_pack_sample *s, uint32_t node)
+{
     if (pack_room(p) < PACK_SAMPLE_MOST)
         return -ENOBUFS;
-    pack_sample(p, s, left ? p->node : node);
+    pack_sample(p, s, node);
     return 0;
+}
+
+int jsp_pack_put(struct jsp_pack *p, const struct jsp_pack_sample *s)
+{
+    uint32_t node;
+    int err = jsp_pack_stack(p, s, &node);
+    if (err == -ENOSPC && p->used)
+        return -ENOBUFS;
+    if (err == -ENOSPC) {
+        jsp_pack_forget(p);
+        err = jsp_pack_stack(p, s, &node);
+    }
+    return err ? err : jsp_pack_at(p, s, node);
 }
 
 size_t jsp_pack_block(struct jsp_pack *p, const uint8_t **bytes)

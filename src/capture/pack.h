@@ -73,6 +73,12 @@ void jsp_pack_free(struct jsp_pack *p);
  * nodes may be. */
 int jsp_pack_put(struct jsp_pack *p, const struct jsp_pack_sample *sample);
 
+/* Do the two halves of put, for a caller that keeps the stacks of many samples: find the stack of
+ * the sample, or add it; and add a sample with a stack of this table. stack also returns -ENOSPC:
+ * the table is full. */
+int jsp_pack_stack(struct jsp_pack *p, const struct jsp_pack_sample *sample, uint32_t *node);
+int jsp_pack_at(struct jsp_pack *p, const struct jsp_pack_sample *sample, uint32_t node);
+
 /* Return the block as it is now, the whole data of a chunk; 0 bytes: it is empty. *bytes
  * is borrowed until the next call. */
 size_t jsp_pack_block(struct jsp_pack *p, const uint8_t **bytes);

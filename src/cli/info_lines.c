@@ -120,7 +120,10 @@ void cli_info_samples(const struct cli_capture *c, const char *label)
     printf("%s", cli_count(samples, p->samples));
     if (p->weight != p->samples)
         printf(" for %s timer expiration%s", cli_count(weight, p->weight), cli_s(p->weight));
-    printf(", %s different stack%s\n", cli_count(stacks, p->n_stacks), cli_s(p->n_stacks));
+    printf(", %s different stack%s", cli_count(stacks, p->n_stacks), cli_s(p->n_stacks));
+    if (p->fold_ns)
+        printf(", folded in segments of %g s", (double)p->fold_ns / 1e9);
+    putchar('\n');
 }
 
 /* Do not round a share up to all or down to nothing. */

@@ -28,7 +28,8 @@ int jsprof_options_set(jsprof_options *o, const char *name, const char *value)
 /* Return true for a session that has no file before another process gives it one. */
 static bool public_is_dormant(const jsprof_options *o)
 {
-    return o->flags & JSPROF_CONTROL && !(o->flags & JSPROF_USE_FD) && !o->path;
+    return o->continuous ||
+           (o->flags & JSPROF_CONTROL && !(o->flags & JSPROF_USE_FD) && !o->path);
 }
 
 /* Check the options, set their defaults, and fill `setup` except for the output. */
@@ -49,8 +50,8 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .perf_map = o->flags & JSPROF_PERF_MAP,
         .dump = o->flags & JSPROF_JITDUMP,
         .compact = o->flags & JSPROF_COMPACT,
-        /* with a control socket there is a second thread */
-        .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL),
+        /* with a control socket or a keeper there is a second thread */
+        .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL) && !o->continuous,
         .children = o->flags & JSPROF_CHILDREN,
         .looker = !(o->flags & JSPROF_TIMER),
         .describe = o->flags & JSPROF_DESCRIBE,
@@ -62,12 +63,37 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
     return err;
 }
 
+/* Prepare a continuous recording. */
+static int public_keep(const jsprof_options *o, const char *folder,
+                       struct jsp_session_setup *setup)
+{
+    const struct jsp_keep_ask ask = { o->continuous, folder, o->segment_s, o->keep_s,
+                                      o->keep_mib };
+    struct jsp_keeper *k = setup->keeper = jsp_keeper_new();
+    if (!k)
+        return -ENOMEM;
+    k->hz = setup->hz;
+    k->clock = setup->clock;
+    k->looker = setup->looker;
+    int err = jsp_keep_init(&k->keep, &ask);
+    if (!err)
+        return 0;
+    jsp_keeper_free(k);
+    setup->keeper = NULL;
+    return jsp_explain(err, "%.200s: %s", o->continuous, jsprof_strerror(err));
+}
+
 /* Open the output and fill the rest of `setup`. */
 static int public_place(const jsprof_options *o, const char *folder,
                         struct jsp_session_setup *setup)
 {
+    int err = o->continuous ? public_keep(o, folder, setup) : 0;
+    if (err)
+        return err;
     if (setup->dormant || o->flags & JSPROF_DESCRIBE) {
         setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
+        if (setup->fd < 0)
+            jsp_keeper_free(setup->keeper);
         return setup->fd < 0 ? setup->fd : 0;
     }
     if (o->flags & JSPROF_USE_FD) {
@@ -78,7 +104,7 @@ static int public_place(const jsprof_options *o, const char *folder,
     if (!setup->file)
         return -ENOMEM;
     const struct jsp_file_ask ask = { o->path, folder, o->flags & JSPROF_NOFOLLOW };
-    int err = jsp_file_open(setup->file, &ask);
+    err = jsp_file_open(setup->file, &ask);
     setup->fd = setup->file->fd;
     if (!err)
         return 0;
@@ -95,6 +121,7 @@ static void public_unplace(struct jsp_session_setup *setup)
     else
         close(setup->fd);
     free(setup->file);
+    jsp_keeper_free(setup->keeper);
 }
 
 /* -- Sessions --------------------------------------------------------------- */
@@ -206,6 +233,12 @@ int jsprof_start_from_env(jsprof **out)
         return 1;
     jsprof_close(*out);
     *out = NULL;
+    char why[8]; /* an option, or the folder, was explained */
+    if (options.continuous && jsp_explained(err, why, sizeof why))
+        return err;
+    if (options.continuous)
+        return jsp_explain(err, "JSPROF_CONTINUOUS=%.200s: %s", options.continuous,
+                           jsprof_strerror(err));
     if (!options.path)
         return jsp_explain(err, "JSPROF_CONTROL=1: %s", jsprof_strerror(err));
     return jsp_explain(err, "JSPROF=%.200s: %s", options.path, jsprof_strerror(err));

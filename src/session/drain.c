@@ -15,6 +15,7 @@
 enum {
     DRAIN_FIRST_NS = 20000000,    /* to a first capture that can be read soon */
     DRAIN_SLOWEST_NS = 200000000, /* between two passes */
+    DRAIN_CONTINUOUS_NS = 500000000, /* the same, where nobody waits for a flush */
     DRAIN_FASTEST_NS = 2000000,
     /* together with a pass, well within the promised second */
     DRAIN_FLUSH_NS = 800000000,
@@ -42,7 +43,8 @@ static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
 static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 {
     jsp_drain_open(p, t);
-    drain_report_thread(p, t);
+    if (!p->fold_ns || t->counts.expirations)
+        drain_report_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     jsp_tallies_leave(&p->output.tallies, t->tally);
     t->listed = false;
@@ -78,7 +80,8 @@ static void drain_signal(struct jsprof *p)
 
 static bool drain_is_due(const struct jsprof *p, uint64_t now)
 {
-    return p->asked != p->served || now - p->flushed_ns >= DRAIN_FLUSH_NS;
+    uint64_t every_ns = p->fold_ns ? p->fold_ns : DRAIN_FLUSH_NS;
+    return p->asked != p->served || now - p->flushed_ns >= every_ns;
 }
 
 /* Before the counts are written, find out which threads block the signal. The thread
@@ -114,6 +117,17 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     return true;
 }
 
+/* Has the thread's line in the file to be written anew? The chunks of a continuous recording would
+ * be larger than its samples: `is_brief` asks for the first line of each thread. The file's total
+ * has the sums, see drain_flush. */
+static bool drain_is_to_report(const struct jsp_thread *t, bool is_brief)
+{
+    if (is_brief)
+        return t->counts.expirations && !t->written.expirations;
+    return memcmp(&t->counts, &t->written, sizeof t->written) != 0 ||
+           memcmp(&t->task_counts, &t->tasks_written, sizeof t->tasks_written) != 0;
+}
+
 void jsp_drain_report(struct jsprof *p, const char *state)
 {
     char text[JSP_EMBEDDED_ACCOUNT];
@@ -140,16 +154,21 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     p->is_idle = p->reported == p->output.writer.appended;
     if (p->tasks.stall_ns && p->running && p->is_idle)
         return; /* no turn was long: write nothing */
+    bool is_brief = p->described && strcmp(state, "running") == 0;
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         line.session.labels_cut += t->counts.labels_cut;
-        if (memcmp(&t->counts, &t->written, sizeof t->written) == 0 &&
-            memcmp(&t->task_counts, &t->tasks_written, sizeof t->tasks_written) == 0)
+        if (!drain_is_to_report(t, is_brief))
             continue;
         p->is_idle = false;
         drain_report_thread(p, t);
     }
+    if (is_brief) {
+        p->reported = p->output.writer.appended;
+        return;
+    }
     size_t n = jsp_embedded_account_put(text, &line);
     jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, text, n);
+    p->described = p->fold_ns != 0;
     p->reported = p->output.writer.appended;
 }
 
@@ -225,7 +244,8 @@ static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
     }
     if (filling && interval > DRAIN_FASTEST_NS)
         return interval / 2;
-    return idle && interval < DRAIN_SLOWEST_NS ? interval * 2 : interval;
+    uint64_t slowest = p->fold_ns ? DRAIN_CONTINUOUS_NS : DRAIN_SLOWEST_NS;
+    return idle && interval < slowest ? interval * 2 : interval;
 }
 
 /* Release `lock` and sleep until the bell has rung, the time is over or a signal
@@ -375,7 +395,7 @@ static bool drain_flush(struct jsprof *p, bool quit)
                                 : hurry ? jsp_output_flush : jsp_output_flush_for_a_moment);
     pthread_mutex_lock(&p->lock);
     drain_sync(p, err);
-    if (err) { /* this moment's lines are not in the file */
+    if (err || p->fold_ns) { /* this moment's lines are not in the file */
         char line[JSP_EMBEDDED_ACCOUNT];
         size_t n = drain_total(p, quit ? "stopped" : "running", line);
         pthread_mutex_unlock(&p->lock);
@@ -423,6 +443,7 @@ static void *drain_main(void *session)
             continue;
         jsp_drain_report(p, quit ? "stopped" : "running");
         failed = drain_flush(p, quit);
+        jsp_continuous_look(p);
         p->flushed_ns = now;
         if (all)
             p->served = asked;

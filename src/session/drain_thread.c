@@ -43,7 +43,8 @@ static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_outp
 {
     const struct jsp_record *r = (const void *)p->popped;
     if (r->stack) {
-        jsp_output_stack(&p->output, r);
+        if (!p->fold_ns)
+            jsp_output_stack(&p->output, r);
         return;
     }
     if (r->taker == JSP_TAKER_AGAIN) {
@@ -111,7 +112,8 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
             jsp_stall_note(&t->stalls, rec.begin_ns, rec.end_ns);
             continue;
         }
-        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
+        if (!p->fold_ns)
+            jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
     }
     return true;
 }
@@ -119,7 +121,7 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
 void jsp_drain_open(struct jsprof *p, struct jsp_thread *t)
 {
     struct jsp_running_copy open = { 0 };
-    if (p->tasks.stall_ns || !jsp_running_copy(&t->sampled.running, &open) ||
+    if (p->fold_ns || p->tasks.stall_ns || !jsp_running_copy(&t->sampled.running, &open) ||
         memcmp(&open, &t->open_written, sizeof open) == 0)
         return;
     jsp_tasks_out_open(&p->output.tasks, &p->output.writer, t->tid, &open);

@@ -30,11 +30,18 @@ const char *jsp_env_get(const char *name)
     return NULL;
 }
 
-/* Keep the current folder before the program can change it, if JSPROF is a relative path. */
+/* Return the name of the file or of the folder. */
+static const char *env_place(void)
+{
+    const char *path = jsp_env_get("JSPROF");
+    return path ? path : jsp_env_get("JSPROF_CONTINUOUS");
+}
+
+/* Keep the current folder before the program can change it, if that is a relative path. */
 __attribute__((constructor)) static void env_remember(void)
 {
     int saved_errno = errno;
-    const char *path = env_path = jsp_env_get("JSPROF");
+    const char *path = env_path = env_place();
     if (path && *path != '/' && (!getcwd(env_folder, sizeof env_folder) || *env_folder != '/'))
         env_folder[0] = 0;
     errno = saved_errno;
@@ -42,7 +49,7 @@ __attribute__((constructor)) static void env_remember(void)
 
 const char *jsp_env_folder(void)
 {
-    return env_folder[0] && env_path == jsp_env_get("JSPROF") ? env_folder : NULL;
+    return env_folder[0] && env_path == env_place() ? env_folder : NULL;
 }
 
 static const struct env_mode {
@@ -84,13 +91,15 @@ int jsp_env_options(jsprof_options *options)
     static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_COMPACT",
                                          "JSPROF_CHILDREN", "JSPROF_ALLOC", "JSPROF_DEPTH",
                                          "JSPROF_NO_THREAD", "JSPROF_SOURCE", "JSPROF_STALLS",
-                                         "JSPROF_SCHED" };
+                                         "JSPROF_SCHED", "JSPROF_SEGMENT", "JSPROF_KEEP",
+                                         "JSPROF_KEEP_MIB" };
     const char *control = jsp_env_get("JSPROF_CONTROL");
     int err = control ? jsp_options_set(options, "JSPROF_CONTROL", control) : 0;
     if (err)
         return err;
     options->path = jsp_env_get("JSPROF");
-    if (!options->path && !(options->flags & JSPROF_CONTROL))
+    options->continuous = jsp_env_get("JSPROF_CONTINUOUS");
+    if (!options->path && !options->continuous && !(options->flags & JSPROF_CONTROL))
         return 0;
     options->flags |= JSPROF_NOFOLLOW;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -13,6 +13,7 @@ static void losses_counts(struct jsp_account_thread *to, const struct jsp_counts
     to->samples = tally->samples;
     memcpy(to->lost, c->lost, sizeof to->lost);
     to->lost[JSP_LOST_WRITE] = tally->lost;
+    to->lost[JSP_LOST_FOLD] = tally->unfolded;
     to->frames_cut = c->frames_cut;
     to->frames_bad = c->frames_bad;
     to->underflows = c->underflows;

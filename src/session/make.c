@@ -96,6 +96,10 @@ void jsp_session_describe(struct jsprof *p)
         snprintf(text, sizeof text, "%llu", (unsigned long long)p->tasks.stall_ns);
         jsp_writer_metadata(w, "jsprof.stalls", text);
     }
+    if (p->fold_ns) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)p->fold_ns);
+        jsp_writer_metadata(w, "jsprof.fold", text);
+    }
     make_read_text("/proc/self/comm", text, sizeof text);
     jsp_writer_metadata(w, "jsprof.host", *text ? text : program_invocation_short_name);
     if (p->native && access("/proc/self/maps", R_OK) < 0)
@@ -215,5 +219,6 @@ void jsp_session_free(struct jsprof *p)
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p->file);
+    jsp_keeper_free(p->given.keeper);
     free(p);
 }

@@ -30,6 +30,9 @@ static const struct options_number options_numbers[] = {
     NUMBER(label_bytes, NULL, 4096, 8 << 20, 8 << 20),
     NUMBER(signo, NULL, 1, _NSIG - 1, SIGPROF),
     NUMBER(alloc, NULL, 0, 1 << 30, 0),
+    NUMBER(segment_s, NULL, 1, 3600, 10),
+    NUMBER(keep_s, NULL, 24, 100 * 86400, 86400),
+    NUMBER(keep_mib, NULL, 1, 1 << 20, 64),
 };
 
 struct options_flag {
@@ -49,6 +52,8 @@ enum {
     OPTIONS_NUMBERS = sizeof options_numbers / sizeof *options_numbers,
     OPTIONS_FLAGS = sizeof options_flags / sizeof *options_flags,
     OPTIONS_ALLOC_RING = 1 << 22, /* programs allocate in bursts */
+    OPTIONS_CONTINUOUS_RING = 1 << 18,
+    OPTIONS_CONTINUOUS_HZ = 19, /* in step with nothing that has round numbers */
 };
 
 static const uint64_t options_stalls_most = UINT64_C(3600000000000); /* ns */
@@ -92,9 +97,27 @@ static int options_check_rest(const jsprof_options *o)
     return 0;
 }
 
+/* What a continuous recording can not have. */
+static int options_check_continuous(const jsprof_options *o)
+{
+    static const struct options_flag not[] = {
+        { "use_fd", JSPROF_USE_FD }, { "describe", JSPROF_DESCRIBE }, { "sched", JSPROF_SCHED },
+        { "children", JSPROF_CHILDREN }, { "perf_map", JSPROF_PERF_MAP },
+        { "jitdump", JSPROF_JITDUMP },
+    };
+    const char *why = o->path ? "path" : o->alloc ? "alloc" : o->stalls ? "stalls" : NULL;
+    for (size_t i = 0; !why && i < sizeof not / sizeof *not; i++)
+        why = o->flags & not[i].flag ? not[i].name : NULL;
+    return why ? jsp_explain(-EINVAL, "continuous: not together with %s", why) : 0;
+}
+
 int jsp_options_complete(jsprof_options *o)
 {
-    int err = 0;
+    int err = o->continuous ? options_check_continuous(o) : 0;
+    if (o->continuous && !o->hz)
+        o->hz = OPTIONS_CONTINUOUS_HZ;
+    if (o->continuous && !o->ring_bytes)
+        o->ring_bytes = OPTIONS_CONTINUOUS_RING;
     if (o->alloc && !o->ring_bytes)
         o->ring_bytes = OPTIONS_ALLOC_RING;
     for (int i = 0; !err && i < OPTIONS_NUMBERS; i++)
@@ -220,18 +243,39 @@ static int options_set_stalls(jsprof_options *o, const char *name, const char *t
     return options_refuse(name, text, "a time from 1us to 3600s, such as 16ms,");
 }
 
-static int options_set_path(jsprof_options *o, const char *name, const char *text)
+/* Read a number of seconds with its unit. */
+static int options_set_seconds(uint32_t *out, const char *name, const char *text)
+{
+    static const struct {
+        char unit;
+        uint32_t seconds;
+    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+    char digits[12];
+    size_t n = strspn(text, "0123456789");
+    uint64_t value;
+    snprintf(digits, sizeof digits, "%.*s", (int)(n < sizeof digits ? n : 0), text);
+    for (size_t i = 0; options_read(digits, &value) && i < sizeof units / sizeof *units; i++)
+        if (text[n] == units[i].unit && !text[n + 1] && value &&
+            value * units[i].seconds <= UINT32_MAX) {
+            *out = (uint32_t)value * units[i].seconds;
+            return 0;
+        }
+    return options_refuse(name, text, "a time with a unit, such as 10s, 90m, 24h or 7d,");
+}
+
+static int options_set_path(const char **out, const char *name, const char *text)
 {
     if (!*text)
         return jsp_explain(-EINVAL, "%.100s=: a file name is needed", name);
-    o->path = text;
+    *out = text;
     return 0;
 }
 
 static int options_no_such(const char *name)
 {
-    char names[256];
-    int used = snprintf(names, sizeof names, "path, clock, source, stalls");
+    char names[384];
+    int used = snprintf(names, sizeof names, "path, clock, source, stalls, "
+                        "continuous, segment, keep");
     for (int i = 0; i < OPTIONS_NUMBERS; i++)
         used += snprintf(names + used, sizeof names - (size_t)used, ", %s",
                          options_numbers[i].name);
@@ -244,7 +288,13 @@ static int options_no_such(const char *name)
 int jsp_options_set(jsprof_options *o, const char *name, const char *value)
 {
     if (options_is(name, "path"))
-        return options_set_path(o, name, value);
+        return options_set_path(&o->path, name, value);
+    if (options_is(name, "continuous"))
+        return options_set_path(&o->continuous, name, value);
+    if (options_is(name, "segment"))
+        return options_set_seconds(&o->segment_s, name, value);
+    if (options_is(name, "keep"))
+        return options_set_seconds(&o->keep_s, name, value);
     if (options_is(name, "source"))
         return options_set_source(o, name, value);
     if (options_is(name, "clock"))

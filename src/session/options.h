@@ -26,17 +26,17 @@ const char *jsp_env_get(const char *name);
 
 /* Fill path, hz, clock, alloc, max_depth and flags from JSPROF, JSPROF_HZ, JSPROF_CLOCK,
  * JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC, JSPROF_DEPTH, JSPROF_NO_THREAD,
- * JSPROF_SOURCE, JSPROF_SCHED and JSPROF_CONTROL. Return 1 if JSPROF is set or JSPROF_CONTROL is
- * 1, 0 if not or if the program is setuid, and -EINVAL for a malformed value, with an
- * explanation. */
+ * JSPROF_SOURCE, JSPROF_SCHED and JSPROF_CONTROL, and the options of continuous mode. Return
+ * 1 if JSPROF or JSPROF_CONTINUOUS is set or JSPROF_CONTROL is 1, 0 if not or if the program is
+ * setuid, and -EINVAL for a malformed value, with an explanation. */
 int jsp_env_options(jsprof_options *options);
 
 /* Store JSPROF_CALLS as modes for jsprof_calls_set, 0 if it is unset. Return 0, or -EINVAL for
  * a malformed value, with an explanation. */
 int jsp_env_calls(uint32_t *modes);
 
-/* Return the folder of a relative JSPROF: the current one when this library was loaded,
- * because the variable was set before. Return NULL if JSPROF is absolute, or the host has
+/* Return the folder of a relative JSPROF or JSPROF_CONTINUOUS: the current one when
+ * this library was loaded, because the variable was set before. Return NULL if JSPROF is absolute, or the host has
  * set it since. */
 const char *jsp_env_folder(void);
 

@@ -14,8 +14,6 @@
 
 enum {
     OUTPUT_KNOWN_BYTES = (1 << JSP_ARENA_ID_BITS) / 8,
-    OUTPUT_MIN_SAMPLE = 40, /* bytes of the smallest SAMPLE frame */
-    OUTPUT_MAX_PENDING = JSP_WRITER_BYTES / OUTPUT_MIN_SAMPLE + 1,
 };
 
 static void output_free(struct jsp_output *out)
@@ -46,7 +44,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->frames.waiting_id = jsp_arena_synth(arena, JSP_STATE_WAITING_FRAME);
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
-    out->pending = malloc(OUTPUT_MAX_PENDING * sizeof *out->pending);
+    out->pending = malloc(JSP_OUTPUT_PENDING * sizeof *out->pending);
     int err = out->known && out->pending ? jsp_natives_open(&out->natives) : -ENOMEM;
     if (!err)
         err = jsp_writer_open(&out->writer, fd, getpid());
@@ -65,7 +63,7 @@ int jsp_output_empty(struct jsp_output *out)
 
 int jsp_output_pack(struct jsp_output *out)
 {
-    out->compact = jsp_compact_open();
+    out->compact = jsp_compact_open(false);
     return out->compact ? 0 : -ENOMEM;
 }
 
@@ -181,32 +179,6 @@ static int output_addresses(struct jsp_output *out, const struct jsp_record *rec
     return record->state.what ? output_name(out, record->state.what) : 0;
 }
 
-/* Append the block of jsprof/stacks as a chunk; its samples now have a place in the
- * file. */
-static int output_stacks(struct jsp_output *out)
-{
-    uint32_t waiting = out->compact->waiting;
-    int err = jsp_compact_write(out->compact, &out->writer);
-    for (uint32_t i = 1; !err && i <= waiting; i++) {
-        struct jsp_pending *sample = &out->pending[out->n_pending - i];
-        sample->end = sample->written = out->writer.appended;
-    }
-    return err;
-}
-
-static int output_compact(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
-{
-    int err = output_addresses(out, record);
-    if (err)
-        return err;
-    struct jsp_compact_sample sample = { record, &out->frames, out->addrs, tid,
-                                         output_state(out, record) };
-    do
-        err = jsp_compact_put(out->compact, &out->writer, &out->listings, &sample);
-    while (err == -ENOBUFS && out->compact->pack.used && output_stacks(out) == 0);
-    return err;
-}
-
 static int output_plain(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
 {
     if (!output_block_has_room(out, out->frames.n) ||
@@ -224,12 +196,26 @@ static int output_plain(struct jsp_output *out, const struct jsp_record *record,
     return err;
 }
 
-static int output_sample(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
+/* Add a compact sample. If it is not folded, it waits; see jsp_output_record. */
+static int output_compact(struct jsp_output *out, const struct jsp_record *record,
+                          struct jsp_output_from from)
+{
+    int err = output_addresses(out, record);
+    if (err)
+        return err;
+    struct jsp_compact_sample sample = { record, &out->frames, out->addrs, from.tid, from.tally,
+                                         output_state(out, record) };
+    return out->compact->fold ? jsp_output_fold(out, &sample) : jsp_output_packed(out, &sample);
+}
+
+static int output_sample(struct jsp_output *out, const struct jsp_record *record,
+                         struct jsp_output_from from)
 {
     jsp_frames_of(&out->frames, record);
-    if (out->n_pending == OUTPUT_MAX_PENDING)
+    if (out->n_pending == JSP_OUTPUT_PENDING)
         return -ENOBUFS;
-    return out->compact ? output_compact(out, record, tid) : output_plain(out, record, tid);
+    return out->compact ? output_compact(out, record, from)
+                        : output_plain(out, record, from.tid);
 }
 
 static void output_allocation(struct jsp_output *out, const struct jsp_record *record,
@@ -261,12 +247,14 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
         output_allocation(out, record, from.tid);
         return;
     }
-    if (output_sample(out, record, from.tid) != 0) {
+    if (output_sample(out, record, from) != 0) {
         jsp_tallies_lose(&out->tallies, from.tally, record->weight);
         if (!out->writer.error) /* a slow pipe becomes an error now */
             out->writer.error = -EAGAIN;
         return;
     }
+    if (out->compact && out->compact->fold)
+        return;
     out->n_samples++;
     jsp_tallies_append(&out->tallies, from.tally, record->weight);
     uint64_t end = out->compact ? UINT64_MAX : out->writer.appended;
@@ -278,7 +266,7 @@ void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
 bool jsp_output_is_full(const struct jsp_output *out)
 {
     return out->writer.used > out->writer.capacity / 2 ||
-           out->n_pending > OUTPUT_MAX_PENDING / 2;
+           out->n_pending > JSP_OUTPUT_PENDING / 2;
 }
 
 /* Append the code ranges that were added since the last time. */
@@ -304,7 +292,7 @@ int jsp_output_side(struct jsp_output *out)
     jsp_pcs_write(&out->pcs, &out->writer);
     jsp_states_write(&out->states, &out->writer);
     jsp_tasks_out_write(&out->tasks, &out->writer);
-    return out->compact ? output_stacks(out) : 0;
+    return out->compact ? jsp_output_stacks(out) : 0;
 }
 
 static uint64_t output_written(const struct jsp_output *out)
@@ -332,6 +320,8 @@ struct jsp_tally jsp_output_unwritten(const struct jsp_output *out)
         sum.samples += !is_there;
         sum.kept += sample->written <= written ? 0 : sample->weight - is_there;
     }
+    if (out->compact && out->compact->fold)
+        jsp_output_folded(out->compact->fold, &sum);
     return sum;
 }
 
@@ -390,7 +380,7 @@ void jsp_output_give_up(struct jsp_output *out, int err)
     out->n_samples -= gone;
     out->n_pending = begun;
     if (out->compact)
-        jsp_compact_drop(out->compact);
+        jsp_output_drop(out);
 }
 
 /* Settle the waiting samples, when nothing more is written: each is in the file, or lacks
@@ -409,6 +399,8 @@ static void output_settle_all(struct jsp_output *out)
             jsp_tallies_give_up(&out->tallies, sample->tally, sample->weight);
     }
     out->n_pending = 0;
+    if (out->compact)
+        jsp_output_drop(out); /* empty, unless the file took nothing */
     jsp_writer_discard(&out->writer);
 }
 

@@ -23,6 +23,8 @@
 
 enum {
     JSP_OUTPUT_BLOCK = 1 << 15,   /* bytes of jsprof/samples before they become a chunk */
+    JSP_OUTPUT_LEAST = 40,        /* bytes of the smallest SAMPLE frame */
+    JSP_OUTPUT_PENDING = JSP_WRITER_BYTES / JSP_OUTPUT_LEAST + 1,
 };
 
 /* A sample in the writer's buffer. */
@@ -121,6 +123,23 @@ void jsp_output_renew(struct jsp_output *out);
 
 /* Close the descriptor, after finish. */
 int jsp_output_close(struct jsp_output *out);
+
+/* -- output_compact.c: the compact form, for output.c */
+
+/* Add a sample to the block of jsprof/stacks, or to its row of the fold. The first one then waits
+ * like others; the second is counted, also if there is no room for its stack. Return 0, -ENOBUFS
+ * or -ENOMEM. */
+int jsp_output_packed(struct jsp_output *out, const struct jsp_compact_sample *sample);
+int jsp_output_fold(struct jsp_output *out, const struct jsp_compact_sample *sample);
+
+/* Append the rows of the fold, if there is one, and the block. Return 0 or -ENOBUFS. */
+int jsp_output_stacks(struct jsp_output *out);
+
+/* Add what the fold holds to the sum. */
+void jsp_output_folded(const struct jsp_fold *fold, struct jsp_tally *sum);
+
+/* Drop the block, and count the samples of the fold as lost. */
+void jsp_output_drop(struct jsp_output *out);
 
 /* In the child of a fork: close without writing a byte, and free the memory that is
  * constant since open; another thread may have been changing the rest. */

@@ -36,10 +36,12 @@ static void retarget_free(const struct retarget_parts *parts)
 
 static int retarget_make(struct retarget_parts *parts, const struct jsp_session_aim *aim)
 {
-    *parts = (struct retarget_parts){ .compact = aim->compact ? jsp_compact_open() : NULL };
-    int err = aim->compact && !parts->compact ? -ENOMEM : jsp_bundle_open(&parts->bundle);
+    bool folds = aim->fold_ns != 0, packs = aim->compact || folds;
+    *parts = (struct retarget_parts){ .compact = packs ? jsp_compact_open(folds) : NULL };
+    int err = packs && !parts->compact ? -ENOMEM : jsp_bundle_open(&parts->bundle);
     if (!err)
         err = jsp_writer_open(&parts->writer, aim->fd, getpid());
+    parts->writer.is_locked = !err && aim->fold_ns; /* see jsp_keep_next */
     if (err)
         retarget_free(parts);
     return err;
@@ -106,6 +108,8 @@ static void retarget_setup(struct jsprof *p, const struct jsp_session_aim *aim)
     p->given.clock = p->setup.clock = aim->clock;
     p->given.looker = aim->looker;
     p->given.compact = aim->compact;
+    p->fold_ns = aim->fold_ns;
+    p->described = false;
     p->setup.period_ns = 1000000000u / aim->hz;
     p->setup.looker = NULL;
 }
@@ -166,7 +170,7 @@ static int retarget_to_file(struct jsprof *p, const struct jsp_session_aim *aim)
     jsp_writer_abandon(&p->output.writer);
     int err = retarget(p, aim);
     if (!err) {
-        jsp_marks_switch(&p->marks, true);
+        jsp_marks_switch(&p->marks, !aim->fold_ns);
         jsp_session_describe(p);
     } else {
         retarget_to_null(p);
@@ -184,21 +188,33 @@ static void retarget_undo(struct jsprof *p)
     retarget_release(p);
 }
 
-/* The caller holds `change`. */
-static int retarget_begin(struct jsprof *p, const struct jsp_session_aim *aim)
+int jsp_session_aim(struct jsprof *p, const struct jsp_session_aim *aim)
 {
-    int err = !p->given.dormant ? -EBUSY : !p->wanted ? -ENOTCONN : p->recording ? -EBUSY : 0;
-    if (err) {
-        close(aim->fd);
-        return err;
-    }
-    err = retarget_to_file(p, aim);
+    int err = retarget_to_file(p, aim);
     if (err)
         return err;
     err = jsp_session_run(p);
     if (err)
         retarget_undo(p);
     p->recording = !err;
+    return err;
+}
+
+/* The caller holds `change`. A continuous recording pauses. */
+static int retarget_begin(struct jsprof *p, const struct jsp_session_aim *aim)
+{
+    int err = !p->given.dormant ? -EBUSY : !p->wanted ? -ENOTCONN : 0;
+    if (!err && p->recording && !p->keeping)
+        err = -EBUSY;
+    if (err) {
+        close(aim->fd);
+        return err;
+    }
+    if (p->keeping)
+        jsp_continuous_end(p);
+    err = jsp_session_aim(p, aim);
+    if (err && p->given.keeper)
+        jsp_continuous_begin(p);
     return err;
 }
 
@@ -216,8 +232,7 @@ int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim)
     return err;
 }
 
-/* Complete the file. The caller holds `change`. */
-static int retarget_end(struct jsprof *p)
+int jsp_session_aim_end(struct jsprof *p)
 {
     struct jsp_signals_hushed hushed;
     struct jsp_counts counts;
@@ -240,10 +255,12 @@ int jsp_session_record_end(struct jsprof *p, jsprof_stats *stats)
     if (err)
         return err;
     pthread_mutex_lock(&p->change);
-    if (p->recording) {
+    if (p->recording && !p->keeping) {
         jsp_session_halt(p);
         jsp_session_stats(p, stats);
-        err = retarget_end(p);
+        err = jsp_session_aim_end(p);
+        if (p->given.keeper && p->wanted)
+            jsp_continuous_begin(p); /* after an error the keeper tries again */
     } else {
         err = -ENOENT;
     }
@@ -274,8 +291,8 @@ int jsp_session_brief(struct jsprof *p, struct jsp_session_brief *out)
         return err;
     pthread_mutex_lock(&p->change);
     *out = (struct jsp_session_brief){ .is_dormant = p->given.dormant, .is_wanted = p->wanted,
-                                       .is_recording = p->recording, .hz = p->hz,
-                                       .clock = p->setup.clock };
+                                       .is_recording = p->recording && !p->keeping,
+                                       .hz = p->hz, .clock = p->setup.clock };
     pthread_mutex_unlock(&p->change);
     out->threads = retarget_threads(p, false);
     jsp_live_leave(p);

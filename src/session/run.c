@@ -164,7 +164,12 @@ int jsp_session_start(struct jsprof *p)
         return err;
     pthread_mutex_lock(&p->change);
     p->wanted = !p->given.describe;
-    err = p->given.describe ? -EINVAL : p->given.dormant ? 0 : jsp_session_run(p);
+    if (p->given.keeper && !p->recording)
+        err = jsp_continuous_begin(p);
+    else if (p->given.describe)
+        err = -EINVAL;
+    else if (!p->given.dormant)
+        err = jsp_session_run(p);
     pthread_mutex_unlock(&p->change);
     jsp_live_leave(p);
     return err;
@@ -232,7 +237,7 @@ int jsp_session_stop(struct jsprof *p)
         return err;
     pthread_mutex_lock(&p->change);
     p->wanted = false;
-    err = jsp_session_halt(p);
+    err = p->keeping ? jsp_continuous_end(p) : jsp_session_halt(p);
     pthread_mutex_unlock(&p->change);
     jsp_live_leave(p);
     return err;
@@ -327,6 +332,7 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out)
     jsp_drain_counts(p, &sum);
     struct jsp_tally tally = jsp_drain_tally(p);
     sum.lost[JSP_LOST_WRITE] = tally.lost;
+    sum.lost[JSP_LOST_FOLD] = tally.unfolded;
     run_copy(out, &sum);
     out->samples = tally.samples;
     out->kept = tally.kept;

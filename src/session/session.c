@@ -177,6 +177,7 @@ int jsp_session_close(struct jsprof *p)
     if (err)
         return err;
     struct jsp_signals_hushed hushed;
+    int kept = jsp_continuous_quit(p);
     pthread_mutex_lock(&p->lock);
     if (!p->draining)
         /* otherwise the drain's last flush waits */
@@ -193,7 +194,7 @@ int jsp_session_close(struct jsprof *p)
     jsp_signals_hush(&hushed);
     err = jsp_session_complete(p, &counts);
     int closed = jsp_output_close(&p->output);
-    err = err ? err : closed;
+    err = kept ? kept : err ? err : closed;
     jsp_signals_unhush(&hushed);
     if (p->stuck) {
         session_keep(p);

@@ -21,6 +21,7 @@
 #include "calls/calls.h"
 #include "file.h"
 #include "image/objects.h"
+#include "keep.h"
 #include "marks.h"
 #include "sched.h"
 #include "output.h"
@@ -39,6 +40,8 @@ struct jsp_session_setup {
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched;
     bool dormant; /* it has no file until jsp_session_record: `fd` leads nowhere */
+    /* owned, like `file`: of a continuous recording, with `dormant`; NULL: none */
+    struct jsp_keeper *keeper;
     void (*on_drain)(void *data);
     void *on_drain_data;
     int signo;
@@ -74,7 +77,9 @@ struct jsprof {
     struct jsp_sleeper sleeper; /* for the looker */
     struct jsp_thread *hand;    /* owned, while the looker has a sleeper */
     pthread_mutex_t change, lock;
-    bool wanted, recording; /* under `change`: the host started it; see jsp_session_record */
+    /* Under `change`: the host started it; see jsp_session_record; and the recording is the
+     * continuous one. */
+    bool wanted, recording, keeping;
     pthread_cond_t served_cond; /* flushing callers wait for it */
     struct jsp_ask ask;         /* its bell wakes the drain */
     struct jsp_tasks_shared tasks;
@@ -111,6 +116,8 @@ struct jsprof {
     struct jsp_output output;
     uint64_t reported; /* bytes appended when the account was last written */
     bool is_idle;      /* nothing had changed since then */
+    uint64_t fold_ns;  /* between two flushes of a continuous recording; 0: it is none */
+    bool described;    /* its file has a line of the session */
     uint64_t looked_ns;     /* time of the last look at the loaded objects */
     /* when handlers may ask again; length of the rest after a look that found nothing */
     uint64_t rested_ns, pause_ns;
@@ -161,6 +168,7 @@ struct jsp_session_aim {
     uint32_t hz;
     enum jsp_clock clock;
     bool looker, compact;
+    uint64_t fold_ns; /* 0: do not fold */
 };
 
 /* Begin a recording, which takes over `fd`, also if it fails. -EBUSY: the session is not dormant,
@@ -171,6 +179,50 @@ int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim);
 /* End the recording and complete its file; *stats gets its counts. -ENOENT: there is none. Errors
  * as stop. */
 int jsp_session_record_end(struct jsprof *p, jsprof_stats *stats);
+
+/* For continuous.c, which holds `change`: begin and end a recording, whatever else records. */
+int jsp_session_aim(struct jsprof *p, const struct jsp_session_aim *aim);
+int jsp_session_aim_end(struct jsprof *p);
+
+/* -- continuous.c: a dormant session that records itself, into one file after another
+ *
+ * A thread of the library, the keeper, begins the next file when one is old or large enough. While
+ * somebody else records the session, it pauses. The caller of begin and end holds `change`. */
+struct jsp_keeper {
+    /* Constant: recordings that others ask for have options of their own. */
+    uint32_t hz;
+    enum jsp_clock clock;
+    bool looker;
+
+    /* Under `change`. */
+    struct jsp_keep keep;
+    uint64_t began_ns;     /* when the file began */
+    bool runs;             /* there is a thread */
+    pthread_t thread;
+
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool quit, rung;       /* under `lock` */
+};
+
+/* Return a keeper for the setup, or NULL without memory. Free it when its session is closed, or
+ * could not be opened. */
+struct jsp_keeper *jsp_keeper_new(void);
+void jsp_keeper_free(struct jsp_keeper *k);
+
+/* Begin the first file, or that after a pause, and start the thread. Return 0, or an error of
+ * opening the file, of start or of making a thread. */
+int jsp_continuous_begin(struct jsprof *p);
+
+/* Complete the file, if there is one, and let the keeper rest. Errors as stop. */
+int jsp_continuous_end(struct jsprof *p);
+
+/* Wake the keeper, if the file is large enough, or gone. Called by the drain after a flush. */
+void jsp_continuous_look(struct jsprof *p);
+
+/* End the thread and the recording, before the session is closed; nobody else is in the session.
+ * Errors as stop. */
+int jsp_continuous_quit(struct jsprof *p);
 
 struct jsp_session_brief {
     bool is_dormant, is_wanted, is_recording;

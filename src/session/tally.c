@@ -14,6 +14,7 @@ static void tally_add(struct jsp_tally *sum, const struct jsp_tally *one)
     sum->kept += one->kept;
     sum->samples += one->samples;
     sum->lost += one->lost;
+    sum->unfolded += one->unfolded;
 }
 
 static void tally_put_free(struct jsp_tallies *t, uint32_t slot)
@@ -95,6 +96,16 @@ void jsp_tallies_lessen(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
 void jsp_tallies_lose(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
 {
     t->slots[slot].tally.lost += weight;
+}
+
+void jsp_tallies_grow(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
+{
+    t->slots[slot].tally.kept += weight;
+}
+
+void jsp_tallies_unfold(struct jsp_tallies *t, uint32_t slot, uint32_t weight)
+{
+    t->slots[slot].tally.unfolded += weight;
 }
 
 const struct jsp_tally *jsp_tallies_of(const struct jsp_tallies *t, uint32_t slot)

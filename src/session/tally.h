@@ -19,6 +19,7 @@ struct jsp_tally {
     uint64_t kept;    /* weights of the samples in the file */
     uint64_t samples;
     uint64_t lost;    /* weights that the file could not take */
+    uint64_t unfolded; /* weights of stacks for which the fold had no room */
 };
 
 struct jsp_tally_slot {
@@ -49,6 +50,9 @@ void jsp_tallies_give_up(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 /* A sample is in the file without its weight: count it as one expiration. */
 void jsp_tallies_lessen(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 void jsp_tallies_lose(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+/* grow: a sample was folded into one that was appended. unfold: it was refused. */
+void jsp_tallies_grow(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+void jsp_tallies_unfold(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 
 const struct jsp_tally *jsp_tallies_of(const struct jsp_tallies *t, uint32_t slot);
 

@@ -41,7 +41,7 @@ static struct jsp_counts counts_from(uint64_t first)
 static void one_total(uint64_t first)
 {
     struct jsp_counts c = counts_from(first);
-    struct jsp_losses_total total = { "final", -ENOSPC, &c, { first, 2, 3 } };
+    struct jsp_losses_total total = { "final", -ENOSPC, &c, { first, 2, 3, 4 } };
     size_t n = jsp_losses_total(line, &total);
     const struct jsp_account_thread *sum = &account.total.sum;
     CHECK(n > 0 && line[n - 1] == '\n');
@@ -51,7 +51,7 @@ static void one_total(uint64_t first)
     CHECK_EQ(account.total.write_error, ENOSPC);
     CHECK(sum->expirations == first && sum->kept == first && sum->samples == 2);
     for (int i = 0; i < JSP_N_LOSSES; i++)
-        CHECK(sum->lost[i] == (i == JSP_LOST_WRITE ? 3 : c.lost[i]));
+        CHECK(sum->lost[i] == (i == JSP_LOST_WRITE ? 3 : i == JSP_LOST_FOLD ? 4 : c.lost[i]));
     CHECK(sum->frames_cut == c.frames_cut && sum->frames_bad == c.frames_bad &&
           sum->underflows == c.underflows && sum->handler_ns == c.handler_ns);
     CHECK(sum->stop_end == c.stops[JSP_STOP_END] && sum->stop_full == c.stops[JSP_STOP_FULL] &&

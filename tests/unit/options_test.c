@@ -192,8 +192,9 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char why[512];
         snprintf(why, sizeof why,
-                 "%s: no such option; there are path, clock, source, stalls, hz, max_depth, "
-                 "ring_bytes, label_bytes, signo, alloc, chain, nofollow, no_native, perf_map, "
+                 "%s: no such option; there are path, clock, source, stalls, "
+                 "continuous, segment, keep, hz, max_depth, ring_bytes, label_bytes, signo, "
+                 "alloc, segment_s, keep_s, keep_mib, chain, nofollow, no_native, perf_map, "
                  "jitdump, compact, no_thread, children, sched, control", names[i]);
         refused(names[i], "1", why);
     }

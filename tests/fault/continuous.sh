@@ -1,0 +1,176 @@
+#!/bin/sh
+# fault/continuous.sh - continuous mode: files of folded segments whose account adds up and whose
+# shares are right; also after SIGKILL, on a full disk, where the folder goes away, where somebody
+# sets the clock, and where two processes share a folder.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$SRCDIR/tests/fault/lib.sh"
+host="$B/tests/fault/folded_host"
+unset JSPROF_CONTROL
+export JSPROF_CONTINUOUS="$SCRATCH/folder" JSPROF_SEGMENT=1s JSPROF_KEEP=24s JSPROF_HZ=1000
+
+# run ARGUMENT...: the host ends well, and closes its files well.
+run()
+{
+    timeout 100 "$host" "$@" >"$OUT" 2>&1 || fail "the host ended with $?: $*"
+    grep -qx 'close: good' "$OUT" || fail "close: $*"
+}
+
+# whole FILE...: each has all of its part, and the account adds up.
+whole()
+{
+    for f; do
+        readable "$f"
+        grep -q 'lost: adds up, and the file holds them all' "$OUT.info" ||
+            { cp "$OUT.info" "$OUT"; fail "the account of $f"; }
+    done
+}
+
+# near SHARE FILE...: "often" has three quarters, as far as chance allows.
+near()
+{
+    "$TOOL" report --csv "$@" >"$OUT" 2>&1 || fail "no report of $*"
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        /^"often/ { often += $at["total"] }
+        /^"rare/ { rare += $at["total"] }
+        END { exit !(often && often / (often + rare) > 0.69 && often / (often + rare) < 0.81) }' "$OUT" ||
+        fail "the shares of $*"
+}
+
+# One process: a file a second, and all of it is there.
+run 3500 20 8
+set -- "$JSPROF_CONTINUOUS"/*.cap
+[ $# -ge 3 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files of four seconds"; }
+whole "$@"
+grep -q 'folded in segments of 1 s' "$OUT.info" ||
+    { cp "$OUT.info" "$OUT"; fail 'it is not folded'; }
+near "$@"
+"$TOOL" merge -o "$SCRATCH/all.cap" "$@" >"$OUT" 2>&1 || fail 'merge'
+near "$SCRATCH/all.cap"
+kept=$(for f; do "$TOOL" info --csv "$f"; done | awk -F, '
+    /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["all_kept"] }
+    END { print n }')
+[ "$kept" -gt 1000 ] && [ "$kept" -lt 8000 ] || fail "$kept expirations of 4,000"
+rm -rf "$JSPROF_CONTINUOUS"
+
+begin() # ARGUMENT...: in the background, as $pid; it has a file
+{
+    "$host" "$@" >"$OUT" 2>&1 &
+    pid=$!
+    tries=0
+    while ! ls "$JSPROF_CONTINUOUS"/*-$pid-*.cap >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || { fail "$*: has no file"; break; }
+        sleep 0.1
+    done
+}
+
+# SIGKILL: what is in the file is what its total says, up to the last segment.
+JSPROF_KEEP=24h begin 100000 20 8
+sleep 3.5
+kill -KILL $pid
+wait $pid 2>/dev/null
+set -- "$JSPROF_CONTINUOUS"/*.cap
+[ $# = 1 ] || fail "$# files of a day in three seconds"
+readable "$1"
+grep -q 'killed or still running' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'it has an end'; }
+near "$1"
+"$TOOL" info --csv "$1" >"$OUT"
+awk -F, '/all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { kept = $at["all_kept"]; all = $at["all_expirations"] }
+    END { exit !(kept > 50 && kept == all) }' "$OUT" || fail 'the total of a killed process'
+rm -rf "$JSPROF_CONTINUOUS"
+
+# Two processes in one folder: each has its files, and removes no file that is written.
+JSPROF_KEEP_MIB=1 begin 3000 20 8
+first=$pid
+begin 3000 20 8
+wait $first || fail 'the first of two'
+wait $pid || fail 'the second of two'
+for one in $first $pid; do
+    ls "$JSPROF_CONTINUOUS"/*-$one-*.cap >/dev/null 2>&1 || fail "no file of process $one"
+done
+whole "$JSPROF_CONTINUOUS"/*.cap
+near "$JSPROF_CONTINUOUS"/*.cap
+
+# The files of ended processes go when they are old; others' files and links stay.
+touch -d '2 days ago' "$JSPROF_CONTINUOUS"/*-$first-*.cap
+touch -d '2 days ago' "$JSPROF_CONTINUOUS/other-1-1-000001.cap" "$JSPROF_CONTINUOUS/notes.cap"
+run 300 20 8
+for f in "$JSPROF_CONTINUOUS"/*-$first-*.cap; do
+    [ ! -e "$f" ] || fail "$f is two days old"
+done
+ls "$JSPROF_CONTINUOUS"/*-$pid-*.cap >/dev/null || fail 'a new file of an ended process is gone'
+[ -e "$JSPROF_CONTINUOUS/other-1-1-000001.cap" ] && [ -e "$JSPROF_CONTINUOUS/notes.cap" ] ||
+    fail 'files of others are gone'
+rm -rf "$JSPROF_CONTINUOUS"
+
+# Somebody removes the folder: it comes back.
+begin 4500 20 8
+rm -rf "$JSPROF_CONTINUOUS"
+wait $pid || fail 'the folder was removed'
+whole "$JSPROF_CONTINUOUS"/*.cap
+near "$JSPROF_CONTINUOUS"/*.cap
+rm -rf "$JSPROF_CONTINUOUS"
+
+# More stacks than there is room for: counted, and everything else is right.
+JSPROF_KEEP=1h JSPROF_SEGMENT=60s JSPROF_SOURCE=looker run 3000 500 400
+lost=$(sed -n 's/.*lost_fold \([0-9]*\)$/\1/p' "$OUT")
+[ "${lost:-0}" -gt 0 ] || fail 'nothing was lost of 500 stacks of 400 frames'
+whole "$JSPROF_CONTINUOUS"/*.cap
+"$TOOL" info "$JSPROF_CONTINUOUS"/*.cap >"$OUT"
+grep -q 'not folded' "$OUT" || fail 'info does not name the loss'
+rm -rf "$JSPROF_CONTINUOUS"
+
+# Steps of the clock: no file of the process goes before its time.
+"${CC:-gcc}" -O1 -shared -fPIC -o "$SCRATCH/clocks.so" "$SRCDIR/tests/fault/shim/clocks.c" || exit 1
+(export LD_PRELOAD="$SCRATCH/clocks.so" && exec timeout 100 "$host" 3500 20 8) >"$OUT" 2>&1 ||
+    fail 'the clock was set'
+set -- "$JSPROF_CONTINUOUS"/*.cap
+[ $# -ge 3 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files while the clock was set"; }
+whole "$@"
+near "$@"
+rm -rf "$JSPROF_CONTINUOUS"
+
+# A full disk: the host runs on, and the account says what the file could not take; then a disk
+# with room again.
+mkdir "$SCRATCH/disk"
+if mount -t tmpfs -o size=96k none "$SCRATCH/disk" 2>/dev/null; then
+    MOUNTED=$SCRATCH/disk
+    head -c 80k /dev/zero >"$MOUNTED/others"
+    JSPROF_CONTINUOUS=$MOUNTED/folder
+    timeout 100 "$host" 3000 500 40 >"$OUT" 2>&1 || fail 'the disk was full'
+    grep -q '^close: no space left' "$OUT" || fail 'nobody says that the disk is full'
+    for f in "$JSPROF_CONTINUOUS"/*.cap; do
+        [ ! -s "$f" ] || readable "$f"
+    done
+    rm -rf "$JSPROF_CONTINUOUS"
+    JSPROF_KEEP=1h begin 4500 20 8
+    head -c 80k /dev/zero >"$MOUNTED/more" 2>/dev/null
+    sleep 2
+    rm -f "$MOUNTED/more" "$MOUNTED/others"
+    wait $pid || fail 'the disk has room again'
+    whole "$JSPROF_CONTINUOUS"/*.cap
+    umount "$MOUNTED" && MOUNTED=
+else
+    echo 'no right to mount: no test of a full disk'
+fi
+JSPROF_CONTINUOUS=$SCRATCH/folder
+
+# no WHAT: the host can not start, and says so.
+no()
+{
+    "$host" 1 1 1 >"$OUT" 2>&1 && fail "it starts: $1"
+    grep -qF -- "start: $1" "$OUT" || fail "it does not say: $1"
+}
+JSPROF=$SCRATCH/x.cap no 'continuous: not together with path'
+JSPROF_STALLS=1s no 'continuous: not together with stalls'
+JSPROF_SEGMENT=0s no \
+    'JSPROF_SEGMENT=0s: a time with a unit, such as 10s, 90m, 24h or 7d, is allowed'
+JSPROF_KEEP=1s no 'keep_s is 1: 24 to 8640000 is allowed'
+JSPROF_KEEP_MIB=x no 'JSPROF_KEEP_MIB=x: a whole number from 1 to'
+: >"$SCRATCH/file"
+JSPROF_CONTINUOUS=$SCRATCH/file no "$SCRATCH/file: a part of the path is not a directory"
+JSPROF_CONTINUOUS=$SCRATCH/no/such no "$SCRATCH/no/such: no such file or directory"
+exit $FAILED
