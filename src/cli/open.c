@@ -176,7 +176,8 @@ static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, s
     o.debuginfod = open_debuginfod();
     cli_name_capture(c, inputs->path);
     clock_gettime(CLOCK_MONOTONIC, &progress.start);
-    cli_followed_open(path);
+    for (size_t i = 0; i < n; i++)
+        cli_followed_open(inputs[i].path);
     int err = jsprof_read_open(&c->reader, &o, &error);
     if (progress.is_shown)
         fputs("\r\033[K", stderr);

@@ -195,8 +195,9 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
         control_refuse(peer, -EBADF, "no descriptor was passed that can be written");
         return;
     }
-    const struct jsp_session_aim aim = { peer->passed, r->hz, (enum jsp_clock)r->clock, r->looker,
-                                         r->compact };
+    const struct jsp_session_aim aim = { .fd = peer->passed, .hz = r->hz,
+                                         .clock = (enum jsp_clock)r->clock,
+                                         .looker = r->looker, .compact = r->compact };
     peer->passed = -1; /* the session takes it over */
     int err = m->recorder ? -EBUSY : 0;
     if (err)

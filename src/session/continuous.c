@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,29 +10,6 @@
 
 /* Between two attempts to begin a file that cannot be begun. */
 static const uint64_t continuous_again_ns = UINT64_C(10000000000);
-
-struct jsp_keeper *jsp_keeper_new(void)
-{
-    struct jsp_keeper *k = calloc(1, sizeof *k);
-    pthread_condattr_t attr;
-    if (!k)
-        return NULL;
-    pthread_mutex_init(&k->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&k->cond, &attr);
-    pthread_condattr_destroy(&attr);
-    return k;
-}
-
-void jsp_keeper_free(struct jsp_keeper *k)
-{
-    if (!k)
-        return;
-    pthread_mutex_destroy(&k->lock);
-    pthread_cond_destroy(&k->cond);
-    free(k);
-}
 
 /* -- Files, with `change` held ------------------------------------------------------- */
 
@@ -71,12 +47,6 @@ static int continuous_next(struct jsprof *p)
     return err;
 }
 
-static bool continuous_is_due(const struct jsprof *p, const struct jsp_keep *keep)
-{
-    return p->output.writer.appended >= keep->file_bytes ||
-           p->write_error == -ESTALE || p->write_error == -EBADF;
-}
-
 /* Do what is due, with `change` held. Return the time of the next look. */
 static uint64_t continuous_work(struct jsprof *p)
 {
@@ -86,7 +56,7 @@ static uint64_t continuous_work(struct jsprof *p)
         return UINT64_MAX;
     pthread_mutex_lock(&p->lock);
     bool is_due = !p->keeping || now - k->began_ns >= k->keep.file_ns ||
-                  continuous_is_due(p, &k->keep);
+                  jsp_keeper_is_due(p);
     pthread_mutex_unlock(&p->lock);
     int err = is_due ? continuous_next(p) : 0;
     return err ? now + continuous_again_ns : k->began_ns + k->keep.file_ns;
@@ -116,20 +86,6 @@ static void *continuous_main(void *session)
     return NULL;
 }
 
-static void continuous_ring(struct jsp_keeper *k)
-{
-    pthread_mutex_lock(&k->lock);
-    k->rung = true;
-    pthread_cond_signal(&k->cond);
-    pthread_mutex_unlock(&k->lock);
-}
-
-void jsp_continuous_look(struct jsprof *p)
-{
-    if (p->fold_ns && continuous_is_due(p, &p->given.keeper->keep))
-        continuous_ring(p->given.keeper);
-}
-
 int jsp_continuous_begin(struct jsprof *p)
 {
     struct jsp_keeper *k = p->given.keeper;
@@ -140,7 +96,7 @@ int jsp_continuous_begin(struct jsprof *p)
     if (err && !k->runs)
         jsp_continuous_end(p);
     if (k->runs)
-        continuous_ring(k);
+        jsp_keeper_ring(k);
     return err;
 }
 

@@ -443,7 +443,7 @@ static void *drain_main(void *session)
             continue;
         jsp_drain_report(p, quit ? "stopped" : "running");
         failed = drain_flush(p, quit);
-        jsp_continuous_look(p);
+        jsp_keeper_look(p);
         p->flushed_ns = now;
         if (all)
             p->served = asked;

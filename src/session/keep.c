@@ -111,18 +111,29 @@ struct keep_list {
     uint64_t bytes;
 };
 
+/* Read digits, 18 at most. Return what follows them, or NULL if there are none. */
+static const char *keep_number(const char *at, uint64_t *out)
+{
+    const char *begin = at;
+    for (; *at >= '0' && *at <= '9' && at < begin + 18; at++)
+        *out = *out * 10 + (uint64_t)(*at - '0');
+    return at > begin ? at : NULL;
+}
+
 /* Is it the name of a file of this program? Then *own is set. */
 static bool keep_is_name(const struct jsp_keep *k, const char *name, uint32_t *own)
 {
-    char format[JSP_KEEP_NAME];
-    int pid, end = 0;
-    unsigned long long begin;
-    unsigned number;
-    snprintf(format, sizeof format, "%s-%%d-%%llu-%%u" KEEP_ENDING "%%n", k->program);
-    if (strlen(name) >= JSP_KEEP_NAME ||
-        sscanf(name, format, &pid, &begin, &number, &end) != 3 || !end || name[end])
+    uint64_t parts[3] = { 0 }; /* the pid, the begin and the number */
+    size_t n = strlen(k->program);
+    if (strlen(name) >= JSP_KEEP_NAME || strncmp(name, k->program, n) != 0)
         return false;
-    *own = pid == getpid() && begin == k->begin_s ? number : 0;
+    const char *at = name + n;
+    for (int i = 0; i < 3; i++)
+        if (*at != '-' || (at = keep_number(at + 1, &parts[i])) == NULL)
+            return false;
+    if (strcmp(at, KEEP_ENDING) != 0)
+        return false;
+    *own = parts[0] == (uint64_t)getpid() && parts[1] == k->begin_s ? (uint32_t)parts[2] : 0;
     return true;
 }
 

@@ -35,8 +35,8 @@ int jsp_env_options(jsprof_options *options);
  * a malformed value, with an explanation. */
 int jsp_env_calls(uint32_t *modes);
 
-/* Return the folder of a relative JSPROF or JSPROF_CONTINUOUS: the current one when
- * this library was loaded, because the variable was set before. Return NULL if JSPROF is absolute, or the host has
+/* Return the folder of a relative JSPROF or JSPROF_CONTINUOUS: the current one when this library
+ * was loaded, because the variable was set before. Return NULL if it is absolute, or the host has
  * set it since. */
 const char *jsp_env_folder(void);
 

@@ -200,38 +200,6 @@ int jsp_session_aim(struct jsprof *p, const struct jsp_session_aim *aim)
     return err;
 }
 
-/* The caller holds `change`. A continuous recording pauses. */
-static int retarget_begin(struct jsprof *p, const struct jsp_session_aim *aim)
-{
-    int err = !p->given.dormant ? -EBUSY : !p->wanted ? -ENOTCONN : 0;
-    if (!err && p->recording && !p->keeping)
-        err = -EBUSY;
-    if (err) {
-        close(aim->fd);
-        return err;
-    }
-    if (p->keeping)
-        jsp_continuous_end(p);
-    err = jsp_session_aim(p, aim);
-    if (err && p->given.keeper)
-        jsp_continuous_begin(p);
-    return err;
-}
-
-int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim)
-{
-    int err = jsp_live_enter(p);
-    if (err) {
-        close(aim->fd);
-        return err;
-    }
-    pthread_mutex_lock(&p->change);
-    err = retarget_begin(p, aim);
-    pthread_mutex_unlock(&p->change);
-    jsp_live_leave(p);
-    return err;
-}
-
 int jsp_session_aim_end(struct jsprof *p)
 {
     struct jsp_signals_hushed hushed;
@@ -247,26 +215,6 @@ int jsp_session_aim_end(struct jsprof *p)
     retarget_release(p);
     p->recording = false;
     return err ? err : closed;
-}
-
-int jsp_session_record_end(struct jsprof *p, jsprof_stats *stats)
-{
-    int err = jsp_live_enter(p);
-    if (err)
-        return err;
-    pthread_mutex_lock(&p->change);
-    if (p->recording && !p->keeping) {
-        jsp_session_halt(p);
-        jsp_session_stats(p, stats);
-        err = jsp_session_aim_end(p);
-        if (p->given.keeper && p->wanted)
-            jsp_continuous_begin(p); /* after an error the keeper tries again */
-    } else {
-        err = -ENOENT;
-    }
-    pthread_mutex_unlock(&p->change);
-    jsp_live_leave(p);
-    return err;
 }
 
 /* -- What there is ------------------------------------------------------------ */

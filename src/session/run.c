@@ -157,24 +157,6 @@ int jsp_session_run(struct jsprof *p)
     return err;
 }
 
-int jsp_session_start(struct jsprof *p)
-{
-    int err = jsp_live_enter(p);
-    if (err)
-        return err;
-    pthread_mutex_lock(&p->change);
-    p->wanted = !p->given.describe;
-    if (p->given.keeper && !p->recording)
-        err = jsp_continuous_begin(p);
-    else if (p->given.describe)
-        err = -EINVAL;
-    else if (!p->given.dormant)
-        err = jsp_session_run(p);
-    pthread_mutex_unlock(&p->change);
-    jsp_live_leave(p);
-    return err;
-}
-
 /* Write everything that waits, without a drain thread, and wait some time for a slow
  * pipe. The caller holds `lock`. */
 static void run_finish(struct jsprof *p)
@@ -227,19 +209,6 @@ int jsp_session_halt(struct jsprof *p)
     pthread_mutex_lock(&p->lock);
     int err = run_error(p, p->flush_error);
     pthread_mutex_unlock(&p->lock);
-    return err;
-}
-
-int jsp_session_stop(struct jsprof *p)
-{
-    int err = jsp_live_enter(p);
-    if (err)
-        return err;
-    pthread_mutex_lock(&p->change);
-    p->wanted = false;
-    err = p->keeping ? jsp_continuous_end(p) : jsp_session_halt(p);
-    pthread_mutex_unlock(&p->change);
-    jsp_live_leave(p);
     return err;
 }
 

@@ -128,8 +128,9 @@ struct jsprof {
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
 int jsp_session_close(struct jsprof *p);
 
-/* After the session was halted: append all that waits, and the last account, whose sums *counts
- * gets. Then complete the file, except for closing it. Return 0 or an error of writing. */
+/* -- last.c: after the session was halted, append all that waits, and the last account, whose
+ * sums *counts gets. Then complete the file, except for closing it. Return 0 or an error of
+ * writing. */
 void jsp_session_last(struct jsprof *p, struct jsp_counts *counts);
 int jsp_session_complete(struct jsprof *p, const struct jsp_counts *counts);
 
@@ -143,11 +144,11 @@ void jsp_session_free(struct jsprof *p);
 /* Write the frames that describe a new capture. */
 void jsp_session_describe(struct jsprof *p);
 
-/* -- run.c */
+/* -- begin.c */
 int jsp_session_start(struct jsprof *p);
 int jsp_session_stop(struct jsprof *p);
 
-/* Do the work of start. The caller holds `change`. */
+/* -- run.c: do the work of start. The caller holds `change`. */
 int jsp_session_run(struct jsprof *p);
 
 /* Stop the session for a close, when no other call on it is under way. */
@@ -159,7 +160,8 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
-/* -- retarget.c: recordings of a dormant session, one after another, each into a file of its own
+/* -- begin.c, retarget.c: recordings of a dormant session, one after another, each into a file of
+ * its own
  *
  * The host opens the session without a file, attaches its threads and starts it. From then on
  * somebody else may record. */
@@ -205,10 +207,17 @@ struct jsp_keeper {
     bool quit, rung;       /* under `lock` */
 };
 
-/* Return a keeper for the setup, or NULL without memory. Free it when its session is closed, or
- * could not be opened. */
+/* -- keeper.c: return a keeper for the setup, or NULL without memory. Free it when its session is
+ * closed, or could not be opened. */
 struct jsp_keeper *jsp_keeper_new(void);
 void jsp_keeper_free(struct jsp_keeper *k);
+
+/* Return true if the file is large enough, or gone. The caller holds `lock`, like that of look. */
+bool jsp_keeper_is_due(const struct jsprof *p);
+
+/* Wake the keeper; if that is so, after a flush. */
+void jsp_keeper_ring(struct jsp_keeper *k);
+void jsp_keeper_look(struct jsprof *p);
 
 /* Begin the first file, or that after a pause, and start the thread. Return 0, or an error of
  * opening the file, of start or of making a thread. */
@@ -216,9 +225,6 @@ int jsp_continuous_begin(struct jsprof *p);
 
 /* Complete the file, if there is one, and let the keeper rest. Errors as stop. */
 int jsp_continuous_end(struct jsprof *p);
-
-/* Wake the keeper, if the file is large enough, or gone. Called by the drain after a flush. */
-void jsp_continuous_look(struct jsprof *p);
 
 /* End the thread and the recording, before the session is closed; nobody else is in the session.
  * Errors as stop. */

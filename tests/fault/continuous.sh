@@ -27,14 +27,14 @@ whole()
     done
 }
 
-# near SHARE FILE...: "often" has three quarters, as far as chance allows.
+# near FILE...: "often" has three quarters, as far as chance allows.
 near()
 {
     "$TOOL" report --csv "$@" >"$OUT" 2>&1 || fail "no report of $*"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         /^"often/ { often += $at["total"] }
         /^"rare/ { rare += $at["total"] }
-        END { exit !(often && often / (often + rare) > 0.69 && often / (often + rare) < 0.81) }' "$OUT" ||
+        END { share = often / (often + rare + 1); exit share < 0.69 || share > 0.81 }' "$OUT" ||
         fail "the shares of $*"
 }
 
