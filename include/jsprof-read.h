@@ -143,6 +143,10 @@ typedef struct jsprof_read_filter { /* as the options of these names; NULL: not 
     const char *hide;
     const char *category, *categories; /* `categories` is a file */
     const char *state, *syscall;
+    /* "KEY=VALUE", or "KEY": any value; a sample counts if it has all of them. Borrowed during the
+     * call. */
+    const char *const *labels;
+    uint32_t n_labels;
 } jsprof_read_filter;
 
 /* Choose the stacks that count from now on, and their frames. A zeroed filter is the default of
@@ -316,7 +320,7 @@ typedef struct jsprof_read_functions jsprof_read_functions;
 typedef struct jsprof_read_order {
     size_t size;
     /* "function", "category", "kind", "tier", "module", "file", "line", "thread", "state",
-     * "syscall", and with JSPROF_READ_TASKS "task" */
+     * "syscall", "label", and with JSPROF_READ_TASKS "task" */
     const char *by;
     const char *sort; /* "self", "total", "samples", "name" */
 } jsprof_read_order;

@@ -992,7 +992,49 @@ JSPROF_API jsprof_task jsprof_task_running(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API void jsprof_turn_begin(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API void jsprof_turn_end(jsprof_thread *t) JSPROF_OWNER;
 
-/* -- 10. A stack on demand -------------------------------------------------- */
+/* -- 10. Labels and traces ---------------------------------------------------- */
+
+/* A label says in whose behalf a thread works: a route, a tenant, a test. A sample has the labels
+ * that its thread had, for `jsprof report --by label`, --label route=/login, and engines.
+ *
+ * A label set inside a level covers the one of the same key outside, and ends with the level: push
+ * begins one, pop ends it, and a run of a task is one, too (jsprof_task_begin). A run begins with
+ * the labels under which its task was made, in place of the thread's; a run of task 0 keeps the
+ * thread's. Labels end when the thread detaches.
+ *
+ * Keys and values should be UTF-8; each run of other bytes becomes U+FFFD. The library copies them:
+ * keys of at most 63 bytes, values of at most 255, longer ones are cut. All labels of a thread
+ * have 1024 bytes, and each takes 4 in addition to its key and value. What was cut, refused or
+ * wrong is counted in the capture, and `jsprof info` shows it.
+ *
+ * A handler of the host's may call these functions, too, but not usefully while it interrupts one
+ * of them. A call takes less than 100 ns, and a sample costs nothing more while no label is set. */
+
+/* Set a label; value NULL: remove it, whatever is set outside. t == NULL does nothing.
+ *
+ * -EINVAL: the key is NULL or "". -EPERM: `t` is another thread's, or detached. -ENOSPC: there is
+ * no room; the label is not set. -EBUSY: a signal handler called during such a call. */
+JSPROF_API int jsprof_label_set(jsprof_thread *t, const char *key,
+                                const char *value) JSPROF_OWNER;
+
+/* Begin a level, with this label, or with none if the key is NULL or "". Pop ends it, and all
+ * levels inside it, to which a jump may have led; `before` is what push returned. A pop of a level
+ * that is not open, or that began outside of the task's run, does nothing but count. */
+JSPROF_API uint32_t jsprof_label_push(jsprof_thread *t, const char *key,
+                                      const char *value) JSPROF_OWNER;
+JSPROF_API void jsprof_label_pop(jsprof_thread *t, uint32_t before) JSPROF_OWNER;
+
+/* Set the ids of the trace for which the thread works, as W3C Trace Context has them; span_id may
+ * be NULL. trace_id NULL: none. They belong to the level, like a label, and take 28 bytes of its
+ * room. Errors as jsprof_label_set.
+ *
+ * Where the host, or a library that it loaded before the thread attached, has the thread-local
+ * variable otel_thread_ctx_v1 of OpenTelemetry's draft (OTEP 4947), samples take the ids from it
+ * for as long as the host has set none here. */
+JSPROF_API int jsprof_trace_set(jsprof_thread *t, const uint8_t trace_id[16],
+                                const uint8_t span_id[8]) JSPROF_OWNER;
+
+/* -- 11. A stack on demand -------------------------------------------------- */
 
 /* One frame of a backtrace. `name` is NULL for a native frame without a name, and
  * stays valid until the session is closed. */
@@ -1043,7 +1085,7 @@ enum { JSPROF_CRASH_JSON = 1 };
  * -EINVAL: a bad argument. -EBADF: `fd` is not open. */
 JSPROF_API int jsprof_crash_report(int fd, uint32_t flags) JSPROF_COLD;
 
-/* -- 11. Sampled allocations ------------------------------------------------- */
+/* -- 12. Sampled allocations ------------------------------------------------- */
 
 /* Report what the host's allocator did, if the option `alloc` is set: the library then takes
  * the stack of some allocations. Each byte is sampled with the same probability, whatever the
@@ -1074,7 +1116,7 @@ JSPROF_API void jsprof_sample_freed(jsprof_thread *t, const void *block) JSPROF_
 JSPROF_API void jsprof_sample_moved(jsprof_thread *t, const void *from,
                                     const void *to) JSPROF_OWNER;
 
-/* -- 12. Exact calls -------------------------------------------------------- */
+/* -- 13. Exact calls -------------------------------------------------------- */
 
 /* The library can count these at every enter and leave (linked or array), in addition to
  * the samples. Each can be on without the others. */
@@ -1239,7 +1281,7 @@ JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
-/* -- 13. Debuggers ----------------------------------------------------------- */
+/* -- 14. Debuggers ----------------------------------------------------------- */
 
 /* A debugger can run no code of a core file, so it reads the stack by these tables: names with
  * addresses, offsets and sizes. The library has one, jsprof_debug. A host with a walker or a
@@ -1285,7 +1327,7 @@ enum { JSPROF_DEBUG_VERSION = 1 };
 /* The library's own table. */
 JSPROF_API extern const jsprof_debug_table jsprof_debug;
 
-/* -- 14. The library ------------------------------------------------------- */
+/* -- 15. The library ------------------------------------------------------- */
 
 /* Return JSPROF_VERSION of the library that is loaded. */
 JSPROF_API int         jsprof_version(void) JSPROF_SIGSAFE;

@@ -185,7 +185,9 @@ static int calltree_order(const void *left, const void *right)
         return a->thread < b->thread ? -1 : 1;
     if (a->node != b->node)
         return a->node < b->node ? -1 : 1;
-    return a->state < b->state ? -1 : a->state > b->state;
+    if (a->state != b->state)
+        return a->state < b->state ? -1 : 1;
+    return a->labels < b->labels ? -1 : a->labels > b->labels;
 }
 
 static struct jsp_calltree_count *calltree_counts(const struct jsp_calltree *t,
@@ -201,7 +203,8 @@ static struct jsp_calltree_count *calltree_counts(const struct jsp_calltree *t,
         const struct jsp_stack *k = &p->stacks[i];
         if (t->leaf[i])
             list[all++] = (struct jsp_calltree_count){
-                k->thread, t->leaf[i], has_states ? k->state : 0, k->samples, k->weight, k->value };
+                k->thread, t->leaf[i], has_states ? k->state : 0, has_states ? k->labels : 0,
+                k->samples, k->weight, k->value };
     }
     qsort(list, all, sizeof *list, calltree_order);
     for (uint32_t i = 0; i < all; i++) {

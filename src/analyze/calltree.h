@@ -92,12 +92,13 @@ int jsp_calltree_of(struct jsp_calltree *t, struct jsp_profile *p,
 struct jsp_calltree_count {
     uint32_t thread, node;
     uint32_t state; /* in the profile's states[] */
+    uint32_t labels; /* in its labels.sets[] */
     uint64_t samples, weight, value;
 };
 
 /* Return an array of *n counts, by thread and then by node, or NULL without memory. The
- * caller frees it. Stacks in different states are added up, and the state is 0; or they stay
- * apart. */
+ * caller frees it. Stacks in different states and with different labels are added up, and both are
+ * 0; or they stay apart. */
 struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
                                                const struct jsp_profile *p, uint32_t *n);
 struct jsp_calltree_count *jsp_calltree_counts_of_states(const struct jsp_calltree *t,

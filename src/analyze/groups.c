@@ -1,5 +1,5 @@
 /* analyze/groups.c - functions in groups: by category, by kind, by tier, by module, by file, by
- * line, by thread, by state, by system call, by task.
+ * line, by thread, by state, by system call, by task, by label.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,7 +16,7 @@
 
 /* Everything that a group can depend on. Two keys can have one group. */
 struct groups_key {
-    uint32_t function, kind, tier, line, file, thread, state, chain;
+    uint32_t function, kind, tier, line, file, thread, state, chain, labels;
 };
 
 struct groups_known {
@@ -27,6 +27,7 @@ struct groups_known {
 struct jsp_groups {
     enum jsp_group_by by;
     const struct jsp_categories *categories;
+    const char *label; /* NULL: all */
     char **names; /* owned, like each name */
     uint32_t n, room;
     struct groups_known *known;
@@ -61,6 +62,11 @@ void jsp_groups_close(struct jsp_groups *g)
     jsp_hash_free(&g->by_key);
     jsp_hash_free(&g->by_name);
     free(g);
+}
+
+void jsp_groups_by_key(struct jsp_groups *g, const char *key)
+{
+    g->label = key;
 }
 
 const char *jsp_groups_no_module(uint32_t kind)
@@ -111,6 +117,36 @@ static char *groups_call(const struct jsp_profile_state *s)
     return n < 0 ? NULL : text;
 }
 
+/* "route=/login, tenant=7", "/login", "[no label]" or "[no route]". */
+static char *groups_label(const struct jsp_groups *g, const struct jsp_profile *p, uint32_t set)
+{
+    const struct jsp_label_set *s = &p->labels.sets[set];
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    if (g->label) {
+        const struct jsp_read_text key = { g->label, (uint32_t)strlen(g->label) };
+        const struct jsp_labels_pair *of = jsp_labels_value(&p->labels, set, key);
+        if (of)
+            fprintf(out, "%.*s", (int)of->value.len, of->value.at);
+        else
+            fprintf(out, "[no %s]", g->label);
+    } else {
+        for (uint32_t i = 0; i < s->n; i++)
+            fprintf(out, "%s%.*s=%.*s", i ? ", " : "", (int)s->pairs[i].key.len,
+                    s->pairs[i].key.at, (int)s->pairs[i].value.len, s->pairs[i].value.at);
+        if (!s->n)
+            fputs("[no label]", out);
+    }
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /* Return the name of a key's group, which the caller frees, or NULL: no memory. */
 static char *groups_describe(const struct jsp_groups *g, const struct jsp_profile *p,
                              const struct groups_key *key)
@@ -133,6 +169,7 @@ static char *groups_describe(const struct jsp_groups *g, const struct jsp_profil
     case JSP_GROUP_STATE: name = jsp_states[p->states[key->state].state].key; break;
     case JSP_GROUP_CALL: return groups_call(&p->states[key->state]);
     case JSP_GROUP_TASK: return jsp_chains_name(p->chains, key->chain);
+    case JSP_GROUP_LABEL: return groups_label(g, p, key->labels);
     case JSP_GROUP_THREAD: return groups_thread(p, &p->threads[key->thread]);
     }
     return strdup(name);
@@ -168,6 +205,8 @@ static struct groups_key groups_key(const struct jsp_groups *g, const struct jsp
         return (struct groups_key){ .state = stack->state };
     if (g->by == JSP_GROUP_TASK)
         return (struct groups_key){ .chain = stack->chain };
+    if (g->by == JSP_GROUP_LABEL)
+        return (struct groups_key){ .labels = stack->labels };
     struct groups_key key = { .function = frame->function, .kind = frame->kind };
     if (g->by == JSP_GROUP_TIER)
         key.tier = frame->tier;

@@ -1,5 +1,5 @@
 /* analyze/groups.h - functions in groups: by category, by kind, by tier, by module, by
- * file, by line, by thread, by state, by system call, by task.
+ * file, by line, by thread, by state, by system call, by task, by label.
  *
  * A function can be in several groups, because its interpreted and its compiled frames are
  * of two kinds, and its frames are in many lines and threads. Groups are numbered in the
@@ -22,7 +22,8 @@ enum jsp_group_by {
     JSP_GROUP_THREAD,
     JSP_GROUP_STATE, /* the key of the sample's state */
     JSP_GROUP_CALL,  /* the system call or what the host waits for; otherwise the state */
-    JSP_GROUP_TASK   /* kind and name of the task that ran; the profile has them */
+    JSP_GROUP_TASK,  /* kind and name of the task that ran; the profile has them */
+    JSP_GROUP_LABEL  /* the value of one label, or all labels of the sample */
 };
 
 struct jsp_groups;
@@ -32,6 +33,9 @@ struct jsp_groups;
 int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
                     const struct jsp_categories *categories);
 void jsp_groups_close(struct jsp_groups *g); /* NULL is allowed */
+
+/* Group by the values of this label, with JSP_GROUP_LABEL; borrowed. */
+void jsp_groups_by_key(struct jsp_groups *g, const char *key);
 
 /* Find the group of a frame of a stack of the profile, which is the same for all calls.
  * Return 0 or -ENOMEM. */

@@ -36,6 +36,9 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         err = jsp_hash_init(tables[i], 0);
     if (err == 0)
         err = jsp_states_init(&p->state_file);
+    if (err == 0)
+        err = jsp_labels_init(&p->labels);
+    p->labels.has_traces = w->options.has_traces;
     return err;
 }
 
@@ -100,6 +103,10 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         err = jsp_account_seal(&p->account);
     if (err == 0)
         err = jsp_heap_seal(&p->heap);
+    for (uint32_t i = 0; err == 0 && p->labels.has_task_labels && i < p->work->n_tasks; i++) {
+        const struct jsp_work_tasks *t = &p->work->tasks[i];
+        err = jsp_labels_tasks(&p->labels, t->at, t->end, t->pid);
+    }
     if (err == 0 && options && options->during)
         err = jsp_spans_of_marks(&p->during, capture, options->during);
     if (err == 0 && options && (options->has_tasks || options->under_task))
@@ -162,6 +169,7 @@ void jsp_profile_free(struct jsp_profile *p)
         free(w);
     }
     jsp_states_free(&p->state_file);
+    jsp_labels_free(&p->labels);
     jsp_lookup_free(&p->lookup);
     jsp_native_files_free(&p->natives);
     jsp_naming_close(p->naming);

@@ -23,6 +23,7 @@
 
 #include "account.h"
 #include "heap.h"
+#include "labels.h"
 #include "lookup.h"
 #include "naming.h"
 #include "base/hash.h"
@@ -67,6 +68,7 @@ struct jsp_stack {
     uint32_t lines_bytes, epoch, thread, samples;
     uint32_t state; /* in states[] */
     uint32_t chain; /* the task that ran, in chains; 0: none, or tasks were not asked for */
+    uint32_t labels; /* in labels.sets[] */
     uint16_t n_addrs, n_lines;
 };
 
@@ -142,6 +144,7 @@ struct jsp_profile {
     bool is_of_lua;    /* it has the counter by which the Lua module reports its memory */
 
     struct jsp_states_read state_file;
+    struct jsp_labels_read labels;
     struct jsp_lookup lookup;
     struct jsp_native_files natives;
     struct jsp_naming *naming; /* NULL: names are shown as recorded */
@@ -191,6 +194,7 @@ struct jsp_profile_options {
     /* and only samples of these tasks and of those that they caused; NULL: all; borrowed */
     const char *under_task;
     bool has_tasks; /* keep stacks in different tasks apart; implied by under_task */
+    bool has_traces; /* the same of traces */
 };
 
 /* Return the time of day of a moment of the capture, in s, or 0 if unknown. */
@@ -270,6 +274,11 @@ const struct jsp_thread_info *jsp_profile_thread(const struct jsp_profile *p, in
                                                  int32_t tid);
 
 /* Return true if samples of this profile have states. */
+static inline bool jsp_profile_has_labels(const struct jsp_profile *p)
+{
+    return p->labels.n_sets > 1;
+}
+
 static inline bool jsp_profile_has_states(const struct jsp_profile *p)
 {
     return p->n_states > 1;

@@ -24,6 +24,7 @@ void jsp_samples_start(struct jsp_samples *s, const struct jsp_profile *p,
     jsp_weights_start(s->is_bytes ? &p->work->allocations : &p->work->weights, &s->weights);
     jsp_weights_start(&p->state_file.blocks, &s->states);
     jsp_weights_start(&p->work->running, &s->tasks);
+    jsp_weights_start(&p->labels.blocks, &s->labels);
 }
 
 /* Limit a capture that claims more time than is possible: drop the weight that exceeds
@@ -91,16 +92,18 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
     out->bytes = 0;
     out->ref = 0;
     out->state = (struct jsp_read_state){ 0 };
-    out->task = 0;
+    out->task = out->labels = 0;
     if (s->is_bytes)
         return samples_allocation(s, f, out);
     jsp_weights_get(&w->weights, &s->weights, out->ordinal, &out->weight);
     jsp_states_get(&s->profile->state_file, &s->states, out->ordinal, &out->state);
     samples_task(s, out);
+    jsp_labels_get(&s->profile->labels, &s->labels, out->ordinal, &s->label, &out->labels);
     out->ref = f->packed.node ? f->packed.ref : 0;
     if (out->ref) {
         out->state = f->packed.state;
         out->task = f->packed.task;
+        out->labels = f->packed.labels;
         out->weight = (struct jsp_weight){ .weight = f->packed.weight,
                                            .cpu_ns = f->packed.cpu_ns,
                                            .known = f->packed.known,
@@ -119,6 +122,13 @@ struct jsp_read_text jsp_samples_detail(const struct jsp_profile *p, const struc
         return name->name;
     return s->state.call ? jsp_states_name(&p->state_file, s->state.call - 1, pid)
                          : (struct jsp_read_text){ "", 0 };
+}
+
+int jsp_samples_labels(struct jsp_profile *p, const struct jsp_sample *s, int32_t pid,
+                       uint32_t *set)
+{
+    const struct jsp_label_sample of = { pid, s->labels, s->task };
+    return jsp_labels_of_sample(&p->labels, &of, set);
 }
 
 bool jsp_samples_end_epoch(const struct jsp_samples *s)

@@ -14,8 +14,9 @@
 struct jsp_samples {
     const struct jsp_profile *profile;
     struct jsp_read_cursor body;
-    struct jsp_weights_cursor weights, states, tasks;
+    struct jsp_weights_cursor weights, states, tasks, labels;
     uint64_t task; /* of the last sample, in its block of jsprof/running */
+    uint64_t label; /* the same of jsprof/labels */
     uint64_t ordinal; /* of the next SAMPLE frame */
     uint64_t weight_left, cpu_left; /* larger sums could overflow */
     uint32_t epoch;
@@ -27,6 +28,7 @@ struct jsp_sample {
     struct jsp_weight weight;
     struct jsp_read_state state;
     uint64_t task; /* number of the innermost task that ran; 0: none */
+    uint64_t labels; /* the same of its labels; see jsp_samples_labels */
     uint64_t ordinal;
     uint32_t ref; /* for jsp_read_rows; 0: its rows are in jsprof/pcs */
     uint32_t epoch; /* for jsp_profile_function */
@@ -48,6 +50,11 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
  * host waits for; empty if there is none. */
 struct jsp_read_text jsp_samples_detail(const struct jsp_profile *p, const struct jsp_sample *s,
                                         int32_t pid);
+
+/* Store the position of the set of labels of a sample of this process, with those of its task, in
+ * labels.sets[] of the profile. Return 0 or -ENOMEM. */
+int jsp_samples_labels(struct jsp_profile *p, const struct jsp_sample *s, int32_t pid,
+                       uint32_t *set);
 
 /* Return true if an epoch ends here: equal addresses may be other functions
  * afterwards. */

@@ -139,6 +139,8 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = jsp_weights_add(&p->work->allocations, chunk.data, end, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_STATES))
         err = jsp_states_add(&p->state_file, &chunk, f->pid, f->offset);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LABELS))
+        err = jsp_labels_add(&p->labels, &chunk, f->pid, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_RUNNING))
         err = scan_running(p, &chunk, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_TASKS))

@@ -16,7 +16,7 @@ enum { SCAN_BATCH = 32, SCAN_LINE = 64, SCAN_LINES = 6 };
 struct scan_one {
     struct jsp_sample sample;
     int64_t time;
-    uint32_t thread, state, chain, hash;
+    uint32_t thread, state, chain, labels, hash;
 };
 
 struct scan_state {
@@ -110,6 +110,7 @@ static bool scan_equal(const struct scan_one *o, const struct jsp_stack *k)
 {
     const struct jsp_weight *w = &o->sample.weight;
     return k->thread == o->thread && k->state == o->state && k->chain == o->chain &&
+           k->labels == o->labels &&
            k->n_addrs == o->sample.body.n_addrs && k->node == o->sample.body.node &&
            k->epoch == o->sample.epoch &&
            k->n_lines == w->n_lines && k->lines_bytes == w->lines_bytes &&
@@ -127,6 +128,8 @@ static uint32_t scan_hash(const struct jsp_profile *p, const struct scan_one *o)
         h = jsp_hash_mix(h, o->state);
     if (o->chain)
         h = jsp_hash_mix(h, (uint64_t)o->chain << 32);
+    if (o->labels)
+        h = jsp_hash_mix(h, ~(uint64_t)o->labels);
     if (o->sample.body.node)
         return (uint32_t)(jsp_hash_mix(h, o->sample.body.node) >> 16);
     h = jsp_hash_words(h, o->sample.body.addrs, o->sample.body.n_addrs);
@@ -156,6 +159,7 @@ static int scan_stack(struct jsp_profile *p, const struct scan_one *o,
                                 .thread = o->thread,
                                 .state = o->state,
                                 .chain = o->chain,
+                                .labels = o->labels,
                                 .n_addrs = (uint16_t)o->sample.body.n_addrs,
                                 .n_lines = (uint16_t)o->sample.weight.n_lines };
     return jsp_hash_add(&w->stacks, o->hash, p->n_stacks++);
@@ -286,6 +290,8 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                                        jsp_samples_detail(p, sample, f->pid) };
     if (state.state && !scan_find_state(p, &state, scan_state_hash(p, &state), &o.state))
         return false;
+    if (jsp_samples_labels(p, sample, f->pid, &o.labels) < 0)
+        return false; /* its set is known, so no memory is needed */
     o.thread = (uint32_t)(thread - p->threads);
     o.hash = probe = scan_hash(p, &o);
     while ((at = jsp_hash_next(stacks, o.hash, &probe)) != 0)
@@ -317,6 +323,8 @@ int jsp_scan_samples(struct jsp_profile *p)
         err = scan_thread(&s, o->sample.body.tid);
         if (err == 0)
             err = scan_state(p, &o->sample, s.frame.pid, &o->state);
+        if (err == 0)
+            err = jsp_samples_labels(p, &o->sample, s.frame.pid, &o->labels);
         if (err < 0)
             break;
         o->thread = s.thread;

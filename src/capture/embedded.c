@@ -144,6 +144,8 @@ static const struct jsp_embedded_field embedded_session[] = {
     COUNT(session, labels_lost), COUNT(session, labels_cut), COUNT(session, marks_lost),
     COUNT(session, addresses_missed), FIELD(session, allocs_lost, JSP_FIELD_RARE),
     FIELD(session, forks, JSP_FIELD_RARE), FIELD(session, tasks_unwritten, JSP_FIELD_RARE),
+    FIELD(session, tags_unwritten, JSP_FIELD_RARE), FIELD(session, tags_bad, JSP_FIELD_RARE),
+    FIELD(session, tags_stray, JSP_FIELD_RARE),
     FIELD(session, write_error, JSP_FIELD_SIGNED), END
 };
 static const struct jsp_embedded_field embedded_thread[] = {
@@ -158,7 +160,9 @@ static const struct jsp_embedded_field embedded_counts[] = {
     COUNT(thread, stop_end), COUNT(thread, stop_full), COUNT(thread, stop_no_table),
     COUNT(thread, stop_stack), COUNT(thread, stop_unreadable), COUNT(thread, stop_rule),
     COUNT(thread, handler_ns), FIELD(thread, alloc_bytes, JSP_FIELD_RARE),
-    FIELD(thread, alloc_lost, JSP_FIELD_RARE), FIELD(thread, alloc_untold, JSP_FIELD_RARE), END
+    FIELD(thread, alloc_lost, JSP_FIELD_RARE), FIELD(thread, alloc_untold, JSP_FIELD_RARE),
+    FIELD(thread, tags_full, JSP_FIELD_RARE), FIELD(thread, tags_cut, JSP_FIELD_RARE),
+    FIELD(thread, tags_foreign, JSP_FIELD_RARE), FIELD(thread, tags_unmatched, JSP_FIELD_RARE), END
 };
 static const struct jsp_embedded_field embedded_tasks[] = {
     FIELD(thread, tasks_lost, JSP_FIELD_RARE), FIELD(thread, tasks_unmatched, JSP_FIELD_RARE),

@@ -121,6 +121,9 @@ struct jsp_account_session {
     uint64_t allocs_lost; /* sampled allocations that the file could not take */
     uint64_t forks;       /* children that the session did not follow */
     uint64_t tasks_unwritten; /* records of tasks that the file could not take */
+    /* Labels of samples: sets that the file could not take; texts that were not UTF-8; calls with
+     * another thread's handle. */
+    uint64_t tags_unwritten, tags_bad, tags_stray;
     int64_t write_error;
 };
 
@@ -138,6 +141,9 @@ struct jsp_account_thread {
     /* Sampled allocations: bytes reported in all, samples lost, and samples that count as live
      * for want of room in the table. */
     uint64_t alloc_bytes, alloc_lost, alloc_untold;
+    /* Labels of samples: without room; cut; set by a signal handler during another call; ends
+     * that match no begin. */
+    uint64_t tags_full, tags_cut, tags_foreign, tags_unmatched;
     /* Tasks: records lost, and errors of the host; see struct jsp_tasks_counts. */
     uint64_t tasks_lost, tasks_unmatched, tasks_left, tasks_deep, tasks_foreign;
 

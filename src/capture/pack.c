@@ -13,7 +13,7 @@ enum {
     PACK_NODE_MOST = 1 + JSP_VARINT_MAX + 5 + 5,
     PACK_RUN_HEAD = 1 + 5,
     PACK_RUN_MOST = 0x7f, /* nodes in one record */
-    PACK_SAMPLE_MOST = 2 + 3 * 5 + 7 * JSP_VARINT_MAX + JSP_EMBEDDED_STATE,
+    PACK_SAMPLE_MOST = 2 + 3 * 5 + 8 * JSP_VARINT_MAX + JSP_EMBEDDED_STATE,
 };
 _Static_assert(JSP_PACK_HEAD + JSP_PACK_BLOCK <= JSP_WIRE_MAX_CHUNK, "a block is a chunk");
 _Static_assert(JSP_PACK_NODES > 2 * JSP_WIRE_MAX_ADDRS, "one stack fits a table");
@@ -150,7 +150,7 @@ static unsigned pack_more(const struct jsp_pack *p, const struct jsp_pack_sample
            (s->cpu != p->cpu ? JSP_WIRE_STACKS_PROCESSOR : 0u) |
            (s->known ? 0u : JSP_WIRE_STACKS_UNKNOWN) |
            (s->state.state ? JSP_WIRE_STACKS_STATE : 0u) |
-           (s->task ? JSP_WIRE_STACKS_TASK : 0u);
+           (s->task ? JSP_WIRE_STACKS_TASK : 0u) | (s->labels ? JSP_WIRE_STACKS_LABELS : 0u);
 }
 
 static size_t pack_length(uint64_t value)
@@ -200,6 +200,8 @@ static void pack_sample(struct jsp_pack *p, const struct jsp_pack_sample *s, uin
         p->used += (uint32_t)jsp_embedded_state_put(p->bytes + JSP_PACK_HEAD + p->used, &s->state);
     if (s->task)
         pack_varint(p, s->task);
+    if (s->labels)
+        pack_varint(p, s->labels);
     p->cpu = s->cpu;
     p->thread = slot;
     p->threads[slot].time = p->time = (uint64_t)s->time;

@@ -62,7 +62,7 @@ struct jsp_pack_sample {
     bool known;                  /* weight and cpu_ns are known */
     uint64_t weight, cpu_ns, cut;
     struct jsp_read_state state;
-    uint64_t task;               /* 0: none */
+    uint64_t task, labels;       /* 0: none */
 };
 
 int jsp_pack_init(struct jsp_pack *p); /* 0 or -ENOMEM */

@@ -77,6 +77,7 @@ struct jsp_read_packed {
     uint64_t weight, cpu_ns, cut;
     struct jsp_read_state state;
     uint64_t task; /* number of the task that ran; 0: none */
+    uint64_t labels; /* the same of its labels */
 };
 
 struct jsp_read_frame {

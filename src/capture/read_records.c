@@ -9,7 +9,7 @@
 
 enum {
     RECORDS_MORE = JSP_WIRE_STACKS_CUT | JSP_WIRE_STACKS_PROCESSOR | JSP_WIRE_STACKS_UNKNOWN |
-                   JSP_WIRE_STACKS_STATE | JSP_WIRE_STACKS_TASK,
+                   JSP_WIRE_STACKS_STATE | JSP_WIRE_STACKS_TASK | JSP_WIRE_STACKS_LABELS,
     RECORDS_NODE = JSP_WIRE_STACKS_TAGGED | JSP_WIRE_STACKS_LINE | JSP_WIRE_STACKS_ROW,
     RECORDS_NUMBERS = 1 << 30, /* numbers of nodes are smaller */
 };
@@ -154,12 +154,13 @@ static bool records_sample(struct jsp_read_records *r, unsigned head, struct rea
     s->weight = 1;
     s->cpu_ns = s->cut = 0;
     s->state = (struct jsp_read_state){ 0 };
-    s->task = 0;
+    s->task = s->labels = 0;
     if ((s->known && !records_weight(r, head, elapsed, s)) ||
         (more & JSP_WIRE_STACKS_CUT && !records_number(r, &s->cut)) ||
         (more & JSP_WIRE_STACKS_PROCESSOR && !records_processor(r)) ||
         (more & JSP_WIRE_STACKS_STATE && !jsp_embedded_state_get(&r->at, r->end, &s->state)) ||
-        (more & JSP_WIRE_STACKS_TASK && !records_number(r, &s->task)))
+        (more & JSP_WIRE_STACKS_TASK && !records_number(r, &s->task)) ||
+        (more & JSP_WIRE_STACKS_LABELS && !records_number(r, &s->labels)))
         return false;
     s->tid = r->threads[r->thread].tid;
     out->pid = r->threads[r->thread].pid;

@@ -28,6 +28,7 @@
 #define JSP_WIRE_FILE_STACKS "jsprof/stacks"
 #define JSP_WIRE_FILE_TASKS "jsprof/tasks"
 #define JSP_WIRE_FILE_RUNNING "jsprof/running"
+#define JSP_WIRE_FILE_LABELS "jsprof/labels"
 #define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
 
 enum {
@@ -36,7 +37,7 @@ enum {
     JSP_WIRE_MAX_FRAME = 65528,
     JSP_WIRE_MAX_ADDRS = 8187,
     JSP_WIRE_MAX_CHUNK = JSP_WIRE_MAX_FRAME - 284 - 4,
-    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, pcs, states and running */
+    JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, pcs, states, running, labels */
     JSP_WIRE_STATES_CALL = 2, /* tag of a system call's name in jsprof/states */
 };
 
@@ -61,6 +62,13 @@ enum jsp_wire_tasks {
     JSP_WIRE_TASKS_DUE,        /* a task may run after a time */
 };
 
+/* Records of jsprof/labels, besides blocks. */
+enum jsp_wire_labels {
+    JSP_WIRE_LABELS_SET = 2, /* keys with their values */
+    JSP_WIRE_LABELS_TRACE,   /* the ids of a trace, with a set */
+    JSP_WIRE_LABELS_TASK,    /* the labels under which a task was made */
+};
+
 /* Flags of a run. */
 enum {
     JSP_WIRE_RUN_LEFT = 1, /* it ended because a run or a turn around it ended */
@@ -82,6 +90,7 @@ enum {
     JSP_WIRE_STACKS_UNKNOWN = 4,   /* weight and CPU time are unknown */
     JSP_WIRE_STACKS_STATE = 8,     /* a record as in a block of jsprof/states follows */
     JSP_WIRE_STACKS_TASK = 16,     /* the number of a task follows */
+    JSP_WIRE_STACKS_LABELS = 32,   /* the number of its labels follows */
     JSP_WIRE_STACKS_TAGGED = 1,    /* first byte of a node */
     JSP_WIRE_STACKS_LINE = 2,
     JSP_WIRE_STACKS_ROW = 4,

@@ -49,6 +49,7 @@ static int filter_choose(struct cli_capture *c, const struct cli_filter *f, cons
         .without = f->without, .under = f->under, .focus = f->focus, .top_of = f->top_of,
         .hide = f->hide, .category = f->category, .categories = f->categories,
         .state = f->state, .syscall = f->call,
+        .labels = f->labels, .n_labels = f->n_labels,
         .flags = (f->has_idle ? JSPROF_READ_IDLE : 0u) |
                  (f->native.has_native ? JSPROF_READ_NATIVE : 0u) |
                  (f->native.is_vm_only ? JSPROF_READ_VM : 0u) |

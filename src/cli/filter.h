@@ -18,8 +18,8 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     const char *without, *hide, *focus, *during, *under_task, *top_of;
     const char *clock, *measure, *symbols;
     const char *state, *call;
-    const char *maps[CLI_VALUES], *trims[CLI_VALUES];
-    uint32_t n_maps, n_trims;
+    const char *maps[CLI_VALUES], *trims[CLI_VALUES], *labels[CLI_VALUES];
+    uint32_t n_maps, n_trims, n_labels;
     const char *source_maps;
     bool has_no_source_maps;
     bool hide_system, is_collapsed;
@@ -48,6 +48,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     { "categories", NULL, &(f)->categories, NULL }, \
     { "state", NULL, &(f)->state, NULL }, \
     { "syscall", NULL, &(f)->call, NULL }, \
+    { "label", NULL, (f)->labels, &(f)->n_labels }, \
     { "clock", NULL, &(f)->clock, NULL }, \
     { "measure", NULL, &(f)->measure, NULL }, \
     { "symbols", NULL, &(f)->symbols, NULL }, \
@@ -62,13 +63,13 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
 
 #define CLI_FILTER_HELP \
     "Filters (--idle  counts waits in event loops, too; --symbols DIR  has C names):\n" \
-    "  --thread WHICH, --process WHICH  by name or number\n" \
+    "  --thread WHICH, --process WHICH  by name or number; --clock cpu|wall\n" \
     "  --time FROM..TO  as in 2s..5s, ..500ms; --during MARK, --under-task TASK\n" \
     "  --only REGEX     stacks with this function; --not REGEX  without it\n" \
     "  --under FUNCTION, --focus REGEX, --top-of KIND  cut its callers off\n" \
     "  --hide REGEX, --hide-system, --vm, --collapse-recursion  no frames; --native\n" \
     "  --category WORD, --categories FILE  with its rules; --measure alloc|live\n" \
-    "  --state running|waiting|asleep|host, --syscall NAME, --clock cpu|wall\n" \
+    "  --state running|waiting|asleep|host, --syscall NAME, --label KEY[=VALUE]\n" \
     "  --map OLD=NEW, --trim-path DIR, --source-maps MAP, --no-source-maps  sources\n"
 
 /* Check the words of --map. CLI_OK or CLI_USAGE. */

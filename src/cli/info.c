@@ -159,6 +159,7 @@ static const struct cli_column info_columns[] = {
     { .label = "looks", .type = CLI_TYPE_TEXT, .get = info_looks },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
     { .label = "names", .line = cli_info_names },
+    { .label = "labels", .line = cli_info_labels },
     { .label = "marks", .line = cli_info_marks },
     { .name = "stacks", .type = CLI_TYPE_COUNT, .get = cli_get_u64, INFO_FIELD(stacks),
       .means = "Different stacks in the capture." },

@@ -10,7 +10,7 @@
 /* Lines on the whole capture. A line without a value is not printed. */
 cli_line cli_info_processes, cli_info_recorder, cli_info_recorded, cli_info_clock;
 cli_line cli_info_samples, cli_info_allocations, cli_info_forks, cli_info_stops, cli_info_bad;
-cli_line cli_info_names, cli_info_marks, cli_info_form, cli_info_states;
+cli_line cli_info_names, cli_info_labels, cli_info_marks, cli_info_form, cli_info_states;
 cli_line cli_info_tasks;
 
 /* Store what the capture has of tasks. Return false if it has none. */

@@ -250,6 +250,35 @@ void cli_info_names(const struct cli_capture *c, const char *label)
         putchar('\n');
 }
 
+/* Print what became of labels that samples lack. */
+void cli_info_labels(const struct cli_capture *c, const char *label)
+{
+    const struct jsp_account *a = &c->profile->account;
+    const struct {
+        uint64_t n;
+        const char *how;
+    } causes[] = {
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_full)), "not set, no room" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_cut)), "cut" },
+        { a->session.tags_bad, "not UTF-8" },
+        { a->session.tags_stray, "on another thread" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_foreign)), "in a signal handler" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_unmatched)), "ended twice" },
+        { a->session.tags_unwritten, "not written" },
+    };
+    char n[CLI_NUMBER];
+    int shown = 0;
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (!causes[i].n)
+            continue;
+        if (!shown)
+            cli_label(&c->style, label);
+        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].how);
+    }
+    if (shown)
+        putchar('\n');
+}
+
 /* Print how many marks and counter values the file lacks. */
 void cli_info_marks(const struct cli_capture *c, const char *label)
 {

@@ -26,7 +26,7 @@ static const char report_help[] =
     "and in the functions that it called (total). Several captures count as one.\n"
     "\n"
     "  --by function|category|kind|tier|module|file|line|thread|state|syscall|task\n"
-    "  --sort self|total|samples|name  (default self)\n"
+    "  --by label|label:KEY; --sort self|total|samples|name  (default self)\n"
     "  --limit N        show at most N functions; 0 is all (default 30)\n"
     "  --lines          add files and lines of native code, from addr2line\n"
     CLI_FORM_FOLLOW_HELP
@@ -43,6 +43,7 @@ struct report {
     struct cli_filter filter;
     struct cli_form form;
     const struct report_by *by;
+    const char *label; /* the key of --by label:KEY; NULL: all labels */
     bool is_markdown;
 };
 
@@ -61,10 +62,11 @@ static const struct report_by {
     { "STATE", "states" },
     { "SYSTEM CALL", "system calls" },
     { "TASK", "tasks" },
+    { "LABEL", "labels" },
 };
 static const char *const report_by_words[] = { "function", "category", "kind", "tier",
                                                "module", "file", "line", "thread",
-                                               "state", "syscall", "task", NULL };
+                                               "state", "syscall", "task", "label", NULL };
 
 static double report_share(const struct report *r, uint64_t value)
 {
@@ -343,13 +345,28 @@ static int report_build(struct report *r, struct jsp_groups **groups)
     int err = 0;
     if (r->filter.has_tasks && !r->capture.profile->chains->tasks.n_tasks)
         return cli_fail(r->capture.label, CLI_NO_TASKS);
+    bool is_label = r->by - report_bys - 1 == JSP_GROUP_LABEL;
+    if (is_label && !jsp_profile_has_labels(r->capture.profile))
+        return cli_fail(r->capture.label, "no labels in this capture");
     if (r->by != report_bys)
         err = jsp_groups_open(groups, (enum jsp_group_by)(r->by - report_bys - 1),
                               r->capture.categories);
+    if (err == 0 && is_label)
+        jsp_groups_by_key(*groups, r->label);
     if (err == 0)
         err = jsp_functions_build_by(&r->functions, r->capture.profile, &r->capture.select,
                                      *groups);
     return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
+}
+
+/* Return "label" for "label:KEY", and keep the key. */
+static const char *report_by_word(struct report *r, const char *word)
+{
+    static const char label[] = "label:";
+    if (strncmp(word, label, sizeof label - 1) != 0 || !word[sizeof label - 1])
+        return word;
+    r->label = word + sizeof label - 1;
+    return "label";
 }
 
 static int report_run(struct cli_arguments *a)
@@ -368,7 +385,8 @@ static int report_run(struct cli_arguments *a)
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
     int sort = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort_word, sorts);
-    int by = sort < 0 ? -1 : cli_choice(a->command, "by", by_word, report_by_words);
+    int by = sort < 0 ? -1 : cli_choice(a->command, "by", report_by_word(&r, by_word),
+                                        report_by_words);
     if (by < 0 || cli_form_check(a->command, &r.form))
         return CLI_USAGE;
     if (r.is_markdown && (by > 0 || !cli_form_is_text(&r.form)))

@@ -85,6 +85,7 @@ static void merge_side(void *work, const char *path, const void *data, size_t n)
     w->has_pcs |= strcmp(path, JSP_WIRE_FILE_PCS) == 0;
     w->has_states |= strcmp(path, JSP_WIRE_FILE_STATES) == 0;
     w->has_running |= strcmp(path, JSP_WIRE_FILE_RUNNING) == 0;
+    w->has_labels |= strcmp(path, JSP_WIRE_FILE_LABELS) == 0;
     merge_chunk(w, path, data, n, false);
 }
 

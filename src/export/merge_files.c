@@ -136,6 +136,8 @@ int merge_file(struct merge_work *w)
         return 0; /* written anew from the data */
     if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES))
         jsp_sample_blocks_calls(&c, w->blocks.chunk, w);
+    else if (jsp_read_is(c.path, JSP_WIRE_FILE_LABELS))
+        merge_labels(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_ALLOCATIONS))
         merge_allocations(w, &c);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_TASKS))
@@ -268,6 +270,9 @@ static void merge_session(struct merge_work *w)
         all->labels_cut += s->labels_cut;
         all->marks_lost += s->marks_lost;
         all->tasks_unwritten += s->tasks_unwritten;
+        all->tags_unwritten += s->tags_unwritten;
+        all->tags_bad += s->tags_bad;
+        all->tags_stray += s->tags_stray;
         all->addresses_missed += s->addresses_missed;
         all->time = s->time > all->time ? s->time : all->time;
         all->write_error = all->write_error ? all->write_error : v.write_error;
@@ -287,6 +292,7 @@ int merge_finish(struct merge_work *w)
                  { JSP_WIRE_FILE_PCS, &w->has_pcs },
                  { JSP_WIRE_FILE_STATES, &w->has_states },
                  { JSP_WIRE_FILE_RUNNING, &w->has_running },
+                 { JSP_WIRE_FILE_LABELS, &w->has_labels },
                  { JSP_WIRE_FILE_TASKS, &w->has_tasks },
                  { JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations },
                  { JSP_WIRE_FILE_FRAMES, &w->has_frames },

@@ -22,6 +22,7 @@ static int merge_sample(struct merge_work *w)
         s.state.name = (uint32_t)merge_address(w, JSP_WIRE_JIT_TAG | s.state.name);
     jsp_sample_blocks_state(&w->blocks, &s.state, w->m->samples);
     jsp_sample_blocks_task(&w->blocks, merge_task(w, s.task), w->m->samples);
+    jsp_sample_blocks_labels(&w->blocks, merge_label(w, s.labels), w->m->samples);
     if (w->input == 0)
         jsp_sample_blocks_rows(&w->blocks, w->rows,
                                jsp_sample_blocks_rows_of(p, &w->pcs, &s, w->rows),

@@ -38,8 +38,21 @@ uint64_t merge_task(struct merge_work *w, uint64_t number)
     return merge_tasks_number(&w->tasks.last_task, w->tasks.tasks_before, number);
 }
 
+uint64_t merge_label(struct merge_work *w, uint64_t number)
+{
+    return merge_tasks_number(&w->tasks.last_labels, w->tasks.labels_before, number);
+}
+
+void merge_labels(struct merge_work *w, const struct jsp_read_chunk *c)
+{
+    const struct jsp_sample_numbers add = { w->tasks.labels_before, w->tasks.tasks_before };
+    uint64_t last = jsp_sample_blocks_sets(c, &add, w->blocks.chunk, w, &w->has_failed);
+    w->tasks.last_labels = last > w->tasks.last_labels ? last : w->tasks.last_labels;
+}
+
 void merge_tasks_begin(struct merge_work *w)
 {
+    w->tasks.labels_before = w->tasks.last_labels;
     w->tasks.tasks_before = w->tasks.last_task;
     w->tasks.whats_before = w->tasks.last_what;
     w->tasks.stacks_before = w->tasks.last_stack;

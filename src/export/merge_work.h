@@ -33,6 +33,7 @@ struct merge_file { /* an embedded file of the output, and the input that it com
 struct merge_tasks_numbers {
     uint64_t last_task, last_what, last_stack;
     uint64_t tasks_before, whats_before, stacks_before;
+    uint64_t last_labels, labels_before; /* the same of labels */
 };
 
 struct merge_work {
@@ -65,7 +66,7 @@ struct merge_work {
     bool has_failed; /* memory was missing */
     /* the output has such a file */
     bool has_samples, has_pcs, has_states, has_allocations, has_frames, has_loops, has_losses;
-    bool has_tasks, has_running;
+    bool has_tasks, has_running, has_labels;
 };
 
 /* Return the output's number for a number of the current input. May set has_failed. */
@@ -93,6 +94,11 @@ int merge_file(struct merge_work *w);
 void merge_tasks_begin(struct merge_work *w);
 void merge_tasks(struct merge_work *w, const struct jsp_read_chunk *c);
 uint64_t merge_task(struct merge_work *w, uint64_t number);
+
+/* Merge the definitions of a chunk of jsprof/labels; return the number in the output of labels
+ * (merge_tasks.c). */
+void merge_labels(struct merge_work *w, const struct jsp_read_chunk *c);
+uint64_t merge_label(struct merge_work *w, uint64_t number);
 
 /* After the last input, write what was gathered, the symbols and the session's
  * account. */

@@ -1,8 +1,9 @@
 /* export/pprof.c - profile.proto in gzip: for go tool pprof and other readers of its files.
  *
  * A sample for each stack of a thread, with the count of samples and, if the recording
- * has a clock, nanoseconds. Its labels are the thread, the kind of the leaf, and the state of
- * the thread if samples have one. Ids count from 1 without gaps. Functions keep their whole
+ * has a clock, nanoseconds. Its labels are the thread, the kind of the leaf, the state of
+ * the thread if samples have one, and the labels that the host set. Ids count from 1 without
+ * gaps. Functions keep their whole
  * names, so that two functions of one name in two places stay distinct where only names
  * are shown; file and line, if the name has them, are also written separately.
  *
@@ -140,11 +141,24 @@ static void pprof_functions(struct pprof *x)
     }
 }
 
-static void pprof_label(struct pprof *x, const char *key, struct jsp_read_text text)
+static void pprof_pair(struct pprof *x, struct jsp_read_text key, struct jsp_read_text text)
 {
-    jsp_proto_u64(&x->inner, 1, jsp_strings_text(&x->strings, key));
+    jsp_proto_u64(&x->inner, 1, jsp_strings_add(&x->strings, key));
     jsp_proto_u64(&x->inner, 2, jsp_strings_add(&x->strings, text));
     jsp_proto_nest(&x->message, 3, &x->inner);
+}
+
+static void pprof_label(struct pprof *x, const char *key, struct jsp_read_text text)
+{
+    pprof_pair(x, (struct jsp_read_text){ key, (uint32_t)strlen(key) }, text);
+}
+
+/* Write the labels that the host set. */
+static void pprof_labels(struct pprof *x, uint32_t set)
+{
+    const struct jsp_label_set *s = &x->p->labels.sets[set];
+    for (uint32_t i = 0; i < s->n; i++)
+        pprof_pair(x, s->pairs[i].key, s->pairs[i].value);
 }
 
 static void pprof_state(struct pprof *x, const struct jsp_profile_state *s)
@@ -188,6 +202,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     pprof_label(x, "kind", (struct jsp_read_text){ kind, (uint32_t)strlen(kind) });
     pprof_state(x, &x->p->states[c->state]);
     pprof_host(x, x->p->threads[c->thread].pid);
+    pprof_labels(x, c->labels);
     pprof_put(x, PPROF_SAMPLE);
 }
 

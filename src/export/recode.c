@@ -29,6 +29,8 @@ struct recode {
     int32_t pid;             /* of the last frame, like `time` */
     int64_t time;
     bool has_tasks;   /* jsprof/running is written */
+    bool has_labels;  /* jsprof/labels is written */
+    bool has_failed;  /* memory was missing */
     bool has_states;  /* of the input or of the output */
     bool is_complete; /* the files that are written anew had their last chunk */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
@@ -94,7 +96,7 @@ static int recode_pack(struct recode *r, const struct jsp_sample *s)
         .n = s->body.n_addrs, .addrs = r->addrs, .lines = r->lines, .rows = r->rows,
         .known = s->weight.known, .weight = s->weight.weight,
         .cpu_ns = s->weight.cpu_ns, .cut = s->weight.cut, .state = s->state,
-        .task = s->task,
+        .task = s->task, .labels = s->labels,
     };
     int err;
     recode_unfold(r, s);
@@ -119,6 +121,7 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     r->has_states |= s->state.state != JSP_STATE_UNKNOWN;
     jsp_sample_blocks_task(r->blocks, s->task, r->n);
     r->has_tasks |= s->task != 0;
+    jsp_sample_blocks_labels(r->blocks, s->labels, r->n);
     return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
@@ -133,6 +136,13 @@ static bool recode_is_ours(struct recode *r)
     if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES)) {
         jsp_sample_blocks_calls(&c, recode_chunk, r);
         r->has_states = true;
+        r->is_complete |= c.is_last;
+        return true;
+    }
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_LABELS)) {
+        const struct jsp_sample_numbers same = { 0, 0 };
+        jsp_sample_blocks_sets(&c, &same, recode_chunk, r, &r->has_failed);
+        r->has_labels = true;
         r->is_complete |= c.is_last;
         return true;
     }
@@ -194,7 +204,9 @@ static int recode_all(struct recode *r)
         recode_chunk(r, JSP_WIRE_FILE_STATES, NULL, 0);
     if (r->is_complete && r->has_tasks)
         recode_chunk(r, JSP_WIRE_FILE_RUNNING, NULL, 0);
-    return 0;
+    if (r->is_complete && r->has_labels)
+        recode_chunk(r, JSP_WIRE_FILE_LABELS, NULL, 0);
+    return r->has_failed ? -ENOMEM : 0;
 }
 
 static int recode_run(struct jsp_export *e, bool is_compact)

@@ -4,7 +4,10 @@
  */
 #include "sample_blocks.h"
 
+#include <stdlib.h>
+
 #include "analyze/addresses.h"
+#include "capture/labelfile.h"
 #include "capture/taskfile.h"
 
 enum { BLOCKS_LINE_MOST = 5, BLOCKS_FIELDS = JSP_EMBEDDED_WEIGHT };
@@ -20,7 +23,8 @@ void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk
     s->weights.count = s->weights.used = s->pcs.count = s->pcs.used = 0;
     s->states.count = s->states.used = 0;
     s->running.path = JSP_WIRE_FILE_RUNNING;
-    s->running.count = s->running.used = 0;
+    s->labels.path = JSP_WIRE_FILE_LABELS;
+    s->running.count = s->running.used = s->labels.count = s->labels.used = 0;
 }
 
 static void blocks_end(struct jsp_sample_blocks *s, struct jsp_sample_block *b)
@@ -114,16 +118,81 @@ void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_
     b->next = ordinal + 1;
 }
 
-void jsp_sample_blocks_task(struct jsp_sample_blocks *s, uint64_t task, uint64_t ordinal)
+/* Add a number as its difference from the last one, *last, of the block. */
+static void blocks_number(struct jsp_sample_blocks *s, struct jsp_sample_block *b,
+                          uint64_t *last, uint64_t number, uint64_t ordinal)
 {
-    struct jsp_sample_block *b = &s->running;
     if (b->count && b->next != ordinal)
         blocks_end(s, b);
-    if ((!task && !b->count) || !blocks_begin(s, b, ordinal, JSP_VARINT_MAX))
+    if ((!number && !b->count) || !blocks_begin(s, b, ordinal, JSP_VARINT_MAX))
         return;
-    s->task = b->count == 1 ? 0 : s->task;
-    b->used += (uint32_t)jsp_running_put(blocks_at(b), &s->task, task);
+    *last = b->count == 1 ? 0 : *last;
+    b->used += (uint32_t)jsp_running_put(blocks_at(b), last, number);
     b->next = ordinal + 1;
+}
+
+void jsp_sample_blocks_task(struct jsp_sample_blocks *s, uint64_t task, uint64_t ordinal)
+{
+    blocks_number(s, &s->running, &s->task, task, ordinal);
+}
+
+void jsp_sample_blocks_labels(struct jsp_sample_blocks *s, uint64_t labels, uint64_t ordinal)
+{
+    blocks_number(s, &s->labels, &s->label, labels, ordinal);
+}
+
+static bool blocks_skip_numbers(const uint8_t **at, const uint8_t *end)
+{
+    uint64_t first, count, folded;
+    if (!jsp_embedded_block_get(at, end, &first, &count))
+        return false;
+    while (count && jsp_read_varint(at, end, &folded))
+        count--;
+    return !count;
+}
+
+/* Return the bytes that a definition can take. */
+static size_t blocks_set_most(const struct jsp_labels_record *r)
+{
+    return JSP_LABELS_RECORD + (size_t)(r->set.end - r->set.at);
+}
+
+uint64_t jsp_sample_blocks_sets(const struct jsp_read_chunk *chunk,
+                                const struct jsp_sample_numbers *add,
+                                jsp_sample_blocks_chunk *put, void *context, bool *failed)
+{
+    const uint8_t *at = chunk->data, *end = at + chunk->len;
+    uint8_t *bytes = malloc(JSP_WIRE_MAX_CHUNK);
+    uint64_t last = 0;
+    size_t n = 0;
+    *failed |= !bytes;
+    while (bytes && at < end) {
+        struct jsp_labels_record r;
+        if (*at == JSP_WIRE_BLOCK) {
+            if (!blocks_skip_numbers(&at, end))
+                break; /* its defect was reported when the capture was loaded */
+            continue;
+        }
+        if (!jsp_labels_record_get(&at, end, &r))
+            break;
+        if (n && n + blocks_set_most(&r) > JSP_WIRE_MAX_CHUNK) {
+            put(context, JSP_WIRE_FILE_LABELS, bytes, n);
+            n = 0;
+        }
+        if (blocks_set_most(&r) > JSP_WIRE_MAX_CHUNK)
+            continue; /* larger than any that we write */
+        r.number += add->labels;
+        if (r.tag == JSP_WIRE_LABELS_TASK)
+            r.other += add->tasks;
+        else if (r.other)
+            r.other += add->labels;
+        last = r.number > last ? r.number : last;
+        n += jsp_labels_record_put(bytes + n, &r);
+    }
+    if (n)
+        put(context, JSP_WIRE_FILE_LABELS, bytes, n);
+    free(bytes);
+    return last;
 }
 
 /* Step over a block of states. */
@@ -161,6 +230,7 @@ void jsp_sample_blocks_flush(struct jsp_sample_blocks *s)
     blocks_end(s, &s->pcs);
     blocks_end(s, &s->states);
     blocks_end(s, &s->running);
+    blocks_end(s, &s->labels);
 }
 
 uint32_t jsp_sample_blocks_rows_of(const struct jsp_profile *p, struct jsp_bytecode_pcs *pcs,

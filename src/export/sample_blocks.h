@@ -1,5 +1,5 @@
-/* export/sample_blocks.h - blocks of jsprof/samples, jsprof/pcs, jsprof/states and
- * jsprof/running, which hold what SAMPLE frames cannot.
+/* export/sample_blocks.h - blocks of jsprof/samples, jsprof/pcs, jsprof/states,
+ * jsprof/running and jsprof/labels, which hold what SAMPLE frames cannot.
  *
  * Samples are added in the order of their frames. A full block is handed on at once, the
  * rest by jsp_sample_blocks_flush. One thread.
@@ -32,8 +32,9 @@ struct jsp_sample_block {
 struct jsp_sample_blocks {
     jsp_sample_blocks_chunk *chunk;
     void *context;
-    struct jsp_sample_block weights, pcs, states, running;
-    uint64_t task; /* of the last sample in the block of jsprof/running */
+    struct jsp_sample_block weights, pcs, states, running, labels;
+    uint64_t task;  /* of the last sample in the block of jsprof/running */
+    uint64_t label; /* the same of jsprof/labels */
 };
 
 void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk *chunk,
@@ -54,6 +55,20 @@ void jsp_sample_blocks_state(struct jsp_sample_blocks *s, const struct jsp_read_
 
 /* Add the number of the sample's task; 0: none. */
 void jsp_sample_blocks_task(struct jsp_sample_blocks *s, uint64_t task, uint64_t ordinal);
+
+/* Add the number of the sample's labels; 0: none. */
+void jsp_sample_blocks_labels(struct jsp_sample_blocks *s, uint64_t labels, uint64_t ordinal);
+
+/* Numbers of labels and tasks, by which those of one capture go up. */
+struct jsp_sample_numbers {
+    uint64_t labels, tasks;
+};
+
+/* Put the definitions of a chunk of jsprof/labels into chunks of their own, with other numbers.
+ * Return the largest number of labels, or 0. Without memory it puts nothing, and sets *failed. */
+uint64_t jsp_sample_blocks_sets(const struct jsp_read_chunk *chunk,
+                                const struct jsp_sample_numbers *add,
+                                jsp_sample_blocks_chunk *put, void *context, bool *failed);
 
 /* Put the names of system calls from a chunk of jsprof/states into chunks of their own. */
 void jsp_sample_blocks_calls(const struct jsp_read_chunk *chunk, jsp_sample_blocks_chunk *put,

@@ -4,6 +4,7 @@
  */
 #include "public.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 
 #include "calls/event.h"
@@ -71,8 +72,11 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
     struct public_host host = public_enter();
     int err = jsp_session_attach(p, name ? name : "thread", &t);
     public_leave(&host);
-    if (!err)
+    if (!err) {
+        /* Outside of the session's lock, because the loader has one, too. */
+        t->sampled.tags.shared = dlsym(RTLD_DEFAULT, JSP_TAGS_SHARED);
         *out = &t->sampled.own;
+    }
     return err;
 }
 

@@ -34,7 +34,8 @@ int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
                                const jsprof_read_order *order, jsprof_read_error *error)
 {
     static const char *const bys[] = { "function", "category", "kind", "tier", "module", "file",
-                                       "line", "thread", "state", "syscall", "task", NULL };
+                                       "line", "thread", "state", "syscall", "task", "label",
+                                       NULL };
     static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
     jsprof_read_order o;
     jsp_reader_take(&o, sizeof o, order);

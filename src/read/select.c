@@ -225,6 +225,34 @@ static int select_states(struct select_make *m)
     return 0;
 }
 
+/* Return true if a set has the label "KEY=VALUE", or any of the key without "=". */
+static bool select_has_label(const struct jsp_labels_read *l, uint32_t set, const char *word)
+{
+    size_t n = strcspn(word, "=");
+    const struct jsp_labels_pair *pair =
+        jsp_labels_value(l, set, (struct jsp_read_text){ word, (uint32_t)n });
+    return pair && (!word[n] || jsp_read_is(pair->value, word + n + 1));
+}
+
+/* Choose by labels: every one must be there. */
+static int select_labels(struct select_make *m)
+{
+    const jsprof_read_filter *f = &m->filter;
+    const struct jsp_profile *p = m->profile;
+    if (!f->n_labels)
+        return 0;
+    if (!jsp_profile_has_labels(p))
+        return jsp_reader_fail(m->error, SELECT_WRONG(-ENODATA, "label"),
+                               "label: no labels in this capture");
+    for (uint32_t i = 0; i < p->n_stacks; i++)
+        for (uint32_t k = 0; k < f->n_labels; k++)
+            m->choice.left_out[i] |= !select_has_label(&p->labels, p->stacks[i].labels,
+                                                       f->labels[k]);
+    m->choice.select.left_out = m->choice.left_out;
+    m->choice.is_part = true;
+    return 0;
+}
+
 /* Choose by idle stacks: leave them out, or with category "idle" all others. If nothing else
  * was chosen, idle stacks count. Return 0 or -ENOMEM. */
 static int select_idle(struct select_make *m)
@@ -256,6 +284,8 @@ static int select_doing(struct select_make *m)
     if (!m->choice.left_out)
         return jsp_reader_errno(m->error, -ENOMEM, NULL);
     int err = select_states(m);
+    if (err == 0)
+        err = select_labels(m);
     return err ? err : jsp_reader_errno(m->error, select_idle(m), NULL);
 }
 

@@ -63,7 +63,7 @@ static struct jsp_pack_sample compact_sample(struct jsp_compact *c, const struct
         .n = s->frames->n, .addrs = s->addrs, .lines = c->lines, .rows = c->rows,
         .known = true, .weight = s->record->weight, .cpu_ns = s->record->cpu_ns,
         .cut = (uint64_t)s->record->cut + s->frames->cut, .state = s->state,
-        .task = s->record->task,
+        .task = s->record->task, .labels = s->labels,
     };
 }
 
@@ -87,7 +87,7 @@ int jsp_compact_fold(struct jsp_compact *c, const struct jsp_writer *w,
     struct jsp_pack_sample sample = compact_sample(c, w, listings, s);
     struct jsp_fold_row row = { .weight = sample.weight, .cpu_ns = sample.cpu_ns,
                                 .cut = sample.cut, .state = sample.state, .tid = s->tid,
-                                .tally = s->tally };
+                                .labels = s->labels, .tally = s->tally };
     int err = jsp_pack_stack(&c->pack, &sample, &row.node);
     return err ? err : jsp_fold_add(c->fold, &row, s->record->time_ns, is_new);
 }
@@ -101,7 +101,7 @@ int jsp_compact_row(struct jsp_compact *c, const struct jsp_writer *w,
     const struct jsp_pack_sample sample = {
         .time = (int64_t)c->fold->last_ns, .pid = w->pid, .tid = row->tid, .cpu = -1,
         .known = true, .weight = row->weight, .cpu_ns = row->cpu_ns, .cut = row->cut,
-        .state = row->state,
+        .state = row->state, .labels = row->labels,
     };
     int err = jsp_pack_at(&c->pack, &sample, row->node);
     c->waiting += !err;

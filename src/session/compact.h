@@ -32,6 +32,7 @@ struct jsp_compact_sample {
     int32_t tid;
     uint32_t tally;
     struct jsp_read_state state;
+    uint64_t labels;
 };
 
 /* Add a sample to the block. Return 0, or -ENOBUFS if the block must be written first or

@@ -15,8 +15,7 @@ static uint64_t drain_head(const struct jsp_thread *t)
 /* Keep the record of a thread that sleeps. */
 static void drain_remember(struct jsp_thread *t, const struct jsp_record *record)
 {
-    size_t bytes = jsp_record_words(jsp_record_frames(record), record->n_native) *
-                   sizeof(uint64_t);
+    size_t bytes = jsp_record_size(record) * sizeof(uint64_t);
     free(t->last); /* a new one: its size differs from stack to stack */
     t->last = malloc(bytes);
     if (t->last)
@@ -100,20 +99,25 @@ static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_outpu
 /* Write the records of the thread's tasks. Return false if the output is full. */
 static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
-    struct jsp_tasks_rec rec;
+    struct jsp_tasks_made made;
+    const struct jsp_tasks_rec *rec = &made.rec;
     jsp_tasks_counts(&t->tasks, &t->task_counts);
     jsp_tasks_counts_subtract(&t->task_counts, &t->tasks_before);
     for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
         if (!dropping && jsp_output_is_full(&p->output))
             return false;
-        if (!jsp_tasks_pop(&t->tasks, &rec))
+        if (!jsp_tasks_pop(&t->tasks, &made))
             break;
-        if (rec.tag == JSP_TASKS_STALL) {
-            jsp_stall_note(&t->stalls, rec.begin_ns, rec.end_ns);
+        if (rec->tag == JSP_TASKS_STALL) {
+            jsp_stall_note(&t->stalls, rec->begin_ns, rec->end_ns);
             continue;
         }
-        if (!p->fold_ns)
-            jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &rec);
+        if (p->fold_ns)
+            continue;
+        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, rec);
+        if (rec->n_tags)
+            jsp_labels_task(&p->output.labels, &p->output.writer, rec->task, made.tags,
+                            rec->n_tags);
     }
     return true;
 }

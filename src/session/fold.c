@@ -23,7 +23,7 @@ void jsp_fold_close(struct jsp_fold *f)
 static uint32_t fold_hash(const struct jsp_fold_row *r)
 {
     uint64_t h = (uint64_t)(uint32_t)r->tid << 32 | r->node;
-    h = (h ^ (uint64_t)r->state.state << 40 ^ r->state.call) * 0x9E3779B97F4A7C15u;
+    h = (h ^ (uint64_t)r->state.state << 40 ^ r->state.call ^ r->labels << 8) * 0x9E3779B97F4A7C15u;
     return (uint32_t)(h >> 40);
 }
 
@@ -32,7 +32,8 @@ static bool fold_is_same(const struct jsp_fold_row *a, const struct jsp_fold_row
 {
     return a->node == b->node && a->tid == b->tid && a->state.state == b->state.state &&
            a->state.call == b->state.call && a->state.descriptor == b->state.descriptor &&
-           a->state.name == b->state.name && a->tally == b->tally;
+           a->state.name == b->state.name && a->labels == b->labels &&
+           a->tally == b->tally;
 }
 
 /* Return the slot of this row, or the free one where it belongs. */

@@ -1,7 +1,7 @@
 /* session/fold.h - the samples of one segment of a continuous recording, folded: equal stacks of a
  * thread become one sample, with the sum of their weights.
  *
- * A row is a thread, a stack (a node of the compact form's table) and a state. Memory is bounded
+ * A row is a thread, a stack (a node of the compact form's table), a state and labels. Memory is bounded
  * by the number of rows, and by that of nodes, whose table begins anew before a segment if it is
  * half full. A sample whose stack fits neither is refused, and counted by the output. Like the
  * output, the table belongs to the drain, or to the thread that holds the session.
@@ -23,6 +23,7 @@ struct jsp_fold_row {
     struct jsp_read_state state; /* of its last sample */
     uint32_t node;
     int32_t tid;
+    uint64_t labels;
     uint32_t tally; /* number of the thread's slot in the output's tallies */
 };
 

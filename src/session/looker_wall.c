@@ -111,7 +111,7 @@ static bool wall_walk(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
         [JSP_SLEEP_POINTER] = JSP_LOOK_POINTER,
     };
     enum jsp_sleep_walk walk = jsp_sleeper_walk(l->sleeper, t->sampled, at);
-    jsp_sleeper_record(l->sleeper)->task = jsp_running_now(&t->sampled->running);
+    jsp_sleeper_note(l->sleeper, t->sampled);
     if (!wall_is_still(t))
         return true;
     l->looks[looks[walk]]++;

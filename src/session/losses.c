@@ -27,6 +27,10 @@ static void losses_counts(struct jsp_account_thread *to, const struct jsp_counts
     to->alloc_bytes = c->alloc_bytes;
     to->alloc_lost = c->alloc_lost;
     to->alloc_untold = c->alloc_untold;
+    to->tags_full = c->tags.full;
+    to->tags_cut = c->tags.cut;
+    to->tags_foreign = c->tags.foreign;
+    to->tags_unmatched = c->tags.unmatched;
 }
 
 static void losses_tasks(struct jsp_account_thread *to, const struct jsp_tasks_counts *c)

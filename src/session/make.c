@@ -123,7 +123,8 @@ static void make_tasks(struct jsprof *p, const struct jsp_session_setup *setup)
 
 static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
 {
-    uint32_t record = jsp_record_words(JSP_RECORD_FRAMES(setup->max_depth), setup->max_depth);
+    uint32_t record = jsp_record_words(JSP_RECORD_FRAMES(setup->max_depth), setup->max_depth) +
+                      JSP_TAGS_BYTES / 8;
     uint32_t words = setup->ring_bytes / (uint32_t)sizeof(uint64_t);
     p->pid = getpid();
     p->hz = setup->hz;
@@ -135,6 +136,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);
+    p->stray_before = jsp_tags_stray();
     make_tasks(p, setup);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,

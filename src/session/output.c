@@ -120,7 +120,7 @@ static struct jsp_read_state output_state(struct jsp_output *out,
 }
 
 /* Add to the block what a SAMPLE frame cannot hold; see docs/capture.md. */
-static void output_beside(struct jsp_output *out, const struct jsp_record *record)
+static void output_beside(struct jsp_output *out, const struct jsp_record *record, uint64_t labels)
 {
     uint8_t *to = out->block + out->block_used, *begin = to;
     const struct jsp_merged *frames = out->frames.at;
@@ -141,6 +141,7 @@ static void output_beside(struct jsp_output *out, const struct jsp_record *recor
     struct jsp_read_state state = output_state(out, record);
     jsp_states_put(&out->states, &state, out->n_samples);
     jsp_tasks_out_sample(&out->tasks, record->task, out->n_samples);
+    jsp_labels_put(&out->labels, labels, out->n_samples);
 }
 
 /* Append the block as one chunk. */
@@ -179,20 +180,30 @@ static int output_addresses(struct jsp_output *out, const struct jsp_record *rec
     return record->state.what ? output_name(out, record->state.what) : 0;
 }
 
+/* Return the number of the record's labels. */
+static uint64_t output_labels(struct jsp_output *out, const struct jsp_record *record)
+{
+    return record->n_tags ? jsp_labels_of(&out->labels, &out->writer, jsp_record_tags(record),
+                                          record->n_tags)
+                          : 0;
+}
+
 static int output_plain(struct jsp_output *out, const struct jsp_record *record, int32_t tid)
 {
     if (!output_block_has_room(out, out->frames.n) ||
         !jsp_pcs_has_room(&out->pcs, &out->writer, out->frames.n) ||
         !jsp_states_has_room(&out->states, &out->writer) ||
-        !jsp_tasks_out_has_room(&out->tasks, &out->writer))
+        !jsp_tasks_out_has_room(&out->tasks, &out->writer) ||
+        !jsp_labels_has_room(&out->labels, &out->writer))
         return -ENOBUFS;
+    uint64_t labels = output_labels(out, record);
     int err = output_addresses(out, record);
     if (err)
         return err;
     struct jsp_writer_sample sample = { record->time_ns, tid, out->addrs, out->frames.n };
     err = jsp_writer_sample(&out->writer, &sample);
     if (!err)
-        output_beside(out, record);
+        output_beside(out, record, labels);
     return err;
 }
 
@@ -204,7 +215,8 @@ static int output_compact(struct jsp_output *out, const struct jsp_record *recor
     if (err)
         return err;
     struct jsp_compact_sample sample = { record, &out->frames, out->addrs, from.tid, from.tally,
-                                         output_state(out, record) };
+                                         output_state(out, record),
+                                         output_labels(out, record) };
     return out->compact->fold ? jsp_output_fold(out, &sample) : jsp_output_packed(out, &sample);
 }
 
@@ -291,6 +303,7 @@ int jsp_output_side(struct jsp_output *out)
     jsp_listings_write(&out->listings, &out->writer);
     jsp_pcs_write(&out->pcs, &out->writer);
     jsp_states_write(&out->states, &out->writer);
+    jsp_labels_write(&out->labels, &out->writer);
     jsp_tasks_out_write(&out->tasks, &out->writer);
     return out->compact ? jsp_output_stacks(out) : 0;
 }
@@ -362,7 +375,7 @@ void jsp_output_give_up(struct jsp_output *out, int err)
                                           JSP_WIRE_FILE_LOOPS, JSP_WIRE_FILE_LISTINGS,
                                           JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_STATES,
                                           JSP_WIRE_FILE_ALLOCATIONS, JSP_WIRE_FILE_TASKS,
-                                          JSP_WIRE_FILE_RUNNING, NULL };
+                                          JSP_WIRE_FILE_RUNNING, JSP_WIRE_FILE_LABELS, NULL };
     uint32_t begun = 0; /* samples of the frame that the file has begun will be written */
     uint64_t whole = output_written(out) + out->writer.begun;
     out->writer.error = err;
@@ -423,6 +436,8 @@ int jsp_output_finish(struct jsp_output *out)
         jsp_writer_chunk_end(&out->writer, *files);
     if (out->states.has_any)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_STATES);
+    if (out->labels.has_any)
+        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_LABELS);
     if (out->allocs.n)
         jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_ALLOCATIONS);
     if (out->tasks.has_any)
@@ -447,6 +462,7 @@ void jsp_output_renew(struct jsp_output *out)
     jsp_listings_renew(&out->listings);
     jsp_pcs_drop(&out->pcs);
     memset(&out->states, 0, sizeof out->states);
+    jsp_labels_renew(&out->labels);
     out->allocs.n = out->allocs.n_lost = out->allocs.first = 0;
     out->allocs.count = out->allocs.used = 0;
     memset(&out->tasks, 0, sizeof out->tasks);

@@ -14,6 +14,7 @@
 #include "allocs.h"
 #include "compact.h"
 #include "frames.h"
+#include "labels.h"
 #include "listing.h"
 #include "natives.h"
 #include "states.h"
@@ -43,6 +44,7 @@ struct jsp_output {
     struct jsp_listings listings;
     struct jsp_pcs pcs;
     struct jsp_states states;
+    struct jsp_labels labels;
     struct jsp_allocs allocs;
     struct jsp_tasks_out tasks;
     struct jsp_compact *compact;   /* owned; NULL: samples become SAMPLE frames */

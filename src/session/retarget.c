@@ -59,7 +59,7 @@ static void retarget_put(struct jsp_output *out, const struct retarget_parts *pa
 /* Drop the tasks of the time without a file, and their stacks. */
 static void retarget_tasks(struct jsprof *p, struct jsp_thread *t)
 {
-    struct jsp_tasks_rec rec;
+    struct jsp_tasks_made rec;
     uint64_t most = jsp_ring_used(&t->tasks.ring), stacks = jsp_ring_used(&t->sampled.ring);
     while (most-- && jsp_tasks_pop(&t->tasks, &rec))
         continue;
@@ -99,6 +99,7 @@ static void retarget_counts(struct jsprof *p)
     p->unwritten = (struct jsp_tally){ .kept = 0 };
     p->looks[0] = 0;
     p->labels_lost_before = jsp_counted(&p->arena.n_lost);
+    p->stray_before = jsp_tags_stray();
     p->forks_before = jsp_process_forks();
 }
 

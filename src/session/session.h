@@ -95,7 +95,7 @@ struct jsprof {
     struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool builds;            /* the session ran at the last pass: rows will be used */
-    uint64_t labels_lost_before; /* for an earlier file */
+    uint64_t labels_lost_before, stray_before; /* for an earlier file */
     bool quiet;             /* during this pass, no thread was inside its handler */
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */
@@ -121,7 +121,7 @@ struct jsprof {
     uint64_t looked_ns;     /* time of the last look at the loaded objects */
     /* when handlers may ask again; length of the rest after a look that found nothing */
     uint64_t rested_ns, pause_ns;
-    uint64_t popped[8 + 6 * JSP_FRAMES_RUN];
+    uint64_t popped[8 + 6 * JSP_FRAMES_RUN + JSP_TAGS_BYTES / 8];
 };
 
 /* -- session.c */

@@ -40,6 +40,15 @@ struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z)
     return z->hand->record;
 }
 
+void jsp_sleeper_note(struct jsp_sleeper *z, const struct jsp_sampled *t)
+{
+    struct jsp_record *r = z->hand->record;
+    r->task = jsp_running_now(&t->running);
+    r->n_tags = 0;
+    if (jsp_tags_any(&t->tags))
+        r->n_tags = (uint16_t)jsp_tags_take(&t->tags, &z->hand->unwinder.mem, jsp_record_tags(r));
+}
+
 bool jsp_sleeper_busy(const struct jsp_sleeper *z)
 {
     return z->hand && jsp_sampled_busy(z->hand);

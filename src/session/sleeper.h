@@ -18,6 +18,7 @@
  *   jsp_sleeper_is_here   -           yes
  *   jsp_sleeper_delay_ns yes          yes
  *   jsp_sleeper_walk      -           yes
+ *   jsp_sleeper_note      -           yes
  *   jsp_sleeper_busy     yes           -
  *
  * SPDX-License-Identifier: MIT
@@ -87,6 +88,9 @@ uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid);
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
                                      const struct jsp_sleep *at);
 struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z);
+
+/* Put the thread's task and labels into the record, after a walk. */
+void jsp_sleeper_note(struct jsp_sleeper *z, const struct jsp_sampled *t);
 
 /* Return true if a walk is under way: it reads what the session has published. */
 bool jsp_sleeper_busy(const struct jsp_sleeper *z);

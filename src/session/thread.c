@@ -53,7 +53,7 @@ static struct thread_layout thread_lay_out(const struct jsp_thread_setup *setup)
     l.scratch = thread_part(&at, JSP_VMSTACK_SCRATCH);
     uint32_t vm = JSP_RECORD_FRAMES(setup->max_depth);
     uint32_t record = jsp_record_words(vm, setup->max_depth);
-    l.record = thread_part(&at, record * sizeof(uint64_t));
+    l.record = thread_part(&at, record * sizeof(uint64_t) + JSP_TAGS_BYTES);
     l.merged = thread_part(&at, (vm + setup->max_depth) * sizeof(struct jsp_merged));
     l.ring = thread_part(&at, setup->ring_words * sizeof(uint64_t));
     l.tasks = thread_part(&at, setup->ring_words * sizeof(uint64_t));

@@ -119,7 +119,7 @@ static uint64_t alloc_take(struct jsp_alloc_table *t, const void *block)
  * much in the time between two passes. */
 static bool alloc_push(struct jsp_sampled *self, const struct jsp_record *r)
 {
-    uint32_t n_words = jsp_record_words(jsp_record_frames(r), r->n_native);
+    uint32_t n_words = jsp_record_size(r);
     uint64_t half = self->ring.capacity / 2, before = jsp_ring_used(&self->ring);
     bool fits = jsp_ring_push(&self->ring, (const uint64_t *)(const void *)r, n_words);
     if (before <= half && before + n_words >= half)
@@ -144,6 +144,7 @@ static __attribute__((noinline)) bool alloc_record(struct jsp_sampled *self, con
     r->cpu_ns = bytes;
     r->state = (struct jsp_rec_state){ 0 }; /* those of the last sample of time */
     r->waited = 0;
+    r->n_tags = 0;
     r->number = number;
     bool fits = alloc_push(self, r);
     r->number = 0; /* the handler uses the same record */

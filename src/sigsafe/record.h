@@ -9,7 +9,7 @@
 #ifndef JSP_SIGSAFE_RECORD_H
 #define JSP_SIGSAFE_RECORD_H
 
-#include "room.h"
+#include "tags.h"
 
 #include "base/states.h"
 
@@ -66,7 +66,8 @@ struct jsp_record {
     uint16_t stop;    /* why the unwinder ended */
     uint32_t cut_native; /* id of the label for C frames that the record lacks */
     struct jsp_rec_state state;
-    uint32_t taker;      /* enum jsp_taker */
+    uint16_t taker;      /* enum jsp_taker */
+    uint16_t n_tags;     /* bytes of labels, after the natives; see tags.h */
     uint32_t waited;     /* the part of the weight for which it waited for a processor */
     uint64_t task;       /* the innermost task that ran; 0: none */
     uint64_t stack;      /* number of a stack on which a task was made; 0: a sample */
@@ -86,6 +87,11 @@ static inline uint32_t jsp_record_frames(const struct jsp_record *record)
 static inline struct jsp_rec_native *jsp_record_natives(const struct jsp_record *record)
 {
     return (struct jsp_rec_native *)(void *)(record->frames + jsp_record_frames(record));
+}
+
+static inline uint8_t *jsp_record_tags(const struct jsp_record *record)
+{
+    return (uint8_t *)(void *)(jsp_record_natives(record) + record->n_native);
 }
 
 /* Drop the frame of the library's function that asked for the stack. The next one becomes the
@@ -118,6 +124,13 @@ static inline uint32_t jsp_record_words(uint32_t n_frames, uint32_t n_natives)
 {
     return (uint32_t)((sizeof(struct jsp_record) + n_frames * sizeof(struct jsp_rec_frame) +
                        n_natives * sizeof(struct jsp_rec_native)) / 8);
+}
+
+/* The same of a whole record, with its labels. */
+static inline uint32_t jsp_record_size(const struct jsp_record *record)
+{
+    return jsp_record_words(jsp_record_frames(record), record->n_native) +
+           (record->n_tags + 7u) / 8;
 }
 
 #endif

@@ -104,7 +104,11 @@ static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
     if (!self->record->state.state && jsp_sampled_is_looked(self))
         self->record->state = self->met;
     jsp_sampled_frames(self, &where, NULL);
-    uint32_t n_words = jsp_record_words(jsp_record_frames(self->record), self->record->n_native);
+    self->record->n_tags = 0;
+    if (jsp_tags_any(&self->tags))
+        self->record->n_tags = (uint16_t)jsp_tags_take(&self->tags, &self->unwinder.mem,
+                                                       jsp_record_tags(self->record));
+    uint32_t n_words = jsp_record_size(self->record);
     if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
         jsp_count(&self->lost[JSP_LOST_RING], weight);
     jsp_ask_note(self->ask);

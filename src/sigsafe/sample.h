@@ -49,6 +49,7 @@
 #include "merge.h"
 #include "ring.h"
 #include "running.h"
+#include "tags.h"
 #include "tick.h"
 #include "unwind.h"
 #include "vmstack.h"
@@ -60,6 +61,7 @@ struct jsp_counts {
     uint64_t frames_cut, frames_bad, labels_cut, underflows;
     uint64_t handler_ns;
     uint64_t alloc_bytes, alloc_lost, alloc_untold; /* see jsp_alloc */
+    struct jsp_tags_counts tags;
     uint64_t stops[JSP_N_STOPS]; /* native walks by how they ended: enum jsp_unwind_stop */
     uint64_t ring_tail; /* these counts include all records below it */
     uint64_t due_ns;    /* the next expiration, which these counts do not include */
@@ -157,6 +159,7 @@ struct jsp_sampled {
     struct jsp_ring ring;
     struct jsp_alloc alloc;
     struct jsp_running running; /* written by the owner thread */
+    struct jsp_tags tags;       /* the same */
 };
 
 /* A signal handler in one of its two forms; both NULL: none. */

@@ -22,6 +22,10 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c)
     sum->alloc_bytes += c->alloc_bytes;
     sum->alloc_lost += c->alloc_lost;
     sum->alloc_untold += c->alloc_untold;
+    sum->tags.full += c->tags.full;
+    sum->tags.cut += c->tags.cut;
+    sum->tags.foreign += c->tags.foreign;
+    sum->tags.unmatched += c->tags.unmatched;
     for (int stop = 0; stop < JSP_N_STOPS; stop++)
         sum->stops[stop] += c->stops[stop];
 }
@@ -39,6 +43,10 @@ void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c)
     sum->alloc_bytes -= c->alloc_bytes;
     sum->alloc_lost -= c->alloc_lost;
     sum->alloc_untold -= c->alloc_untold;
+    sum->tags.full -= c->tags.full;
+    sum->tags.cut -= c->tags.cut;
+    sum->tags.foreign -= c->tags.foreign;
+    sum->tags.unmatched -= c->tags.unmatched;
     for (int stop = 0; stop < JSP_N_STOPS; stop++)
         sum->stops[stop] -= c->stops[stop];
 }
@@ -201,6 +209,7 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
              * here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
         };
+        jsp_tags_counts(&self->tags, &c.tags);
         for (int cause = 0; cause < JSP_N_LOSSES; cause++)
             c.lost[cause] = jsp_counted(&self->lost[cause]);
         for (int stop = 0; stop < JSP_N_STOPS; stop++)
@@ -220,7 +229,7 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
 static enum jsp_put sampled_append(struct jsp_sampled *self, struct jsp_record *record,
                                    uint64_t ran_ns, enum jsp_put_as as)
 {
-    uint32_t n_words = jsp_record_words(jsp_record_frames(record), record->n_native);
+    uint32_t n_words = jsp_record_size(record);
     bool is_paused = as == JSP_PUT_PAUSED;
     jsp_count(&self->expirations, record->weight);
     self->last_ns[JSP_CLOCK_WALL] = record->time_ns;

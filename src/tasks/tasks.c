@@ -67,22 +67,26 @@ static bool tasks_is_on(const struct jsp_sampled *self)
     return atomic_load_explicit(&self->armed, memory_order_relaxed);
 }
 
-/* Push a record, and wake the drain when the ring becomes half full. */
-static void tasks_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
+/* Push the words of a record, and wake the drain when the ring becomes half full. */
+static void tasks_push_words(struct jsp_tasks *k, const void *rec, uint32_t n)
 {
-    uint32_t n = rec->tag == JSP_TASKS_NEW ? JSP_TASKS_REC_WORDS : JSP_TASKS_REC_SHORT;
     uint64_t half = k->ring.capacity / 2, before = jsp_ring_used(&k->ring);
-    if (!tasks_is_on(k->self))
-        return;
-    if (k->stalls.limit_ns) {
-        jsp_stalls_push(k, rec);
-        return;
-    }
-    if (!jsp_ring_push(&k->ring, (const uint64_t *)(const void *)rec, n))
+    if (!jsp_ring_push(&k->ring, rec, n))
         jsp_count(&k->n_lost, 1);
     if (before < half && before + n + 1 >= half)
         jsp_ask_ring(k->self->ask);
     jsp_ask_note(k->self->ask);
+}
+
+/* Push any record but a task. */
+static void tasks_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
+{
+    if (!tasks_is_on(k->self))
+        return;
+    if (k->stalls.limit_ns)
+        jsp_stalls_push(k, rec);
+    else
+        tasks_push_words(k, rec, JSP_TASKS_REC_SHORT);
 }
 
 /* Return the number of a handle; 0 and a count for one that another session made. */
@@ -103,6 +107,24 @@ static uint32_t tasks_name(struct jsp_tasks *k, const char *text, const jsprof_f
     return f || (text && *text) ? jsp_names_of(&k->names, &frame) : JSP_LABEL_LOST;
 }
 
+/* Push a task with its labels. In stall mode it has none: see stalls.h. */
+static void tasks_made(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
+{
+    struct jsp_tasks_made made;
+    const struct jsp_tags *tags = &k->self->tags;
+    if (k->stalls.limit_ns) {
+        jsp_stalls_made(k, rec);
+        return;
+    }
+    if (!jsp_tags_any(tags)) {
+        tasks_push_words(k, rec, JSP_TASKS_REC_WORDS);
+        return;
+    }
+    made.rec = *rec;
+    made.rec.n_tags = jsp_tags_take(tags, NULL, made.tags);
+    tasks_push_words(k, &made, JSP_TASKS_REC_WORDS + (uint32_t)(made.rec.n_tags + 7) / 8);
+}
+
 uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what)
 {
     struct jsp_sampled *self = k->self;
@@ -121,10 +143,7 @@ uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what)
         if (what->has_stack)
             rec.stack = (uint32_t)jsp_tasks_stack(k);
         rec.depth = (uint32_t)k->tid;
-        if (k->stalls.limit_ns)
-            jsp_stalls_made(k, &rec);
-        else
-            tasks_push(k, &rec);
+        tasks_made(k, &rec);
     }
     uint64_t mark = k->shared->mark;
     tasks_exit(self);
@@ -142,6 +161,9 @@ void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle)
             jsp_stalls_open(k, now);
         jsp_stalls_ran(k, number, now);
     }
+    uint32_t depth = jsp_running_depth(&self->running);
+    if (depth < JSP_RUNNING_MOST) /* before a sample has the task, as its labels are other ones */
+        k->tags[depth] = jsp_tags_begin(&self->tags, number);
     if (!jsp_running_push(&self->running, number, now))
         jsp_count(&k->n_deep, 1);
     tasks_exit(self);
@@ -166,6 +188,8 @@ static void tasks_end_from(struct jsp_tasks *k, uint32_t from, uint32_t ended, u
             jsp_count(&k->n_left, 1);
     }
     jsp_running_cut(r, from);
+    if (from < depth)
+        jsp_tags_end(&k->self->tags, k->tags[from]);
     if (k->stalls.limit_ns && !from && !k->n_turns && ended != UINT32_MAX)
         jsp_stalls_close(k, now);
 }
@@ -296,10 +320,10 @@ void jsp_tasks_turn_end(struct jsp_tasks *k)
 
 /* -- The drain ---------------------------------------------------------------- */
 
-bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_rec *out)
+bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_made *out)
 {
-    *out = (struct jsp_tasks_rec){ 0 };
-    return jsp_ring_pop(&k->ring, (uint64_t *)(void *)out, JSP_TASKS_REC_WORDS) > 0;
+    out->rec = (struct jsp_tasks_rec){ 0 };
+    return jsp_ring_pop(&k->ring, (uint64_t *)(void *)out, sizeof *out / 8) > 0;
 }
 
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out)

@@ -68,6 +68,13 @@ struct jsp_tasks_rec {
     /* of a task only: */
     uint64_t parent;
     uint32_t kind, name; /* labels in the arena; kind 0: none */
+    uint64_t n_tags;     /* bytes of its labels, which follow */
+};
+
+/* A task with the labels under which it was made. */
+struct jsp_tasks_made {
+    struct jsp_tasks_rec rec;
+    uint8_t tags[JSP_TAGS_BYTES];
 };
 enum {
     JSP_TASKS_REC_WORDS = sizeof(struct jsp_tasks_rec) / 8,
@@ -110,6 +117,7 @@ struct jsp_tasks {
     uint32_t n_stacks;
     uint32_t n_turns; /* inside each other; may exceed JSP_TASKS_TURNS */
     struct jsp_tasks_turn turns[JSP_TASKS_TURNS];
+    struct jsp_tags_run tags[JSP_RUNNING_MOST]; /* what the runs found, by their depth */
     pid_t tid;
     struct jsp_stalls stalls;
     _Atomic uint64_t n_lost, n_unmatched, n_left, n_deep, n_foreign;
@@ -154,7 +162,7 @@ void jsp_tasks_turn_end(struct jsp_tasks *k);
 uint64_t jsp_tasks_now(const struct jsp_tasks *k);
 
 /* Copy the oldest record. Return false if there is none. */
-bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_rec *out);
+bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_made *out);
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out);
 static inline void jsp_tasks_counts_subtract(struct jsp_tasks_counts *sum,
                                              const struct jsp_tasks_counts *c)

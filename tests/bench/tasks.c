@@ -71,7 +71,7 @@ static double tasks_drained(void)
     static struct jsp_writer writer;
     struct jsp_arena_memory memory = { bytes, sizeof bytes, slots, 1 << 10 };
     struct jsp_tasks k = { .self = NULL };
-    struct jsp_tasks_rec rec;
+    struct jsp_tasks_made rec;
     double ns = 0;
     memset(slots, 0, sizeof slots);
     jsp_arena_init(&arena, &memory);
@@ -95,7 +95,7 @@ static double tasks_drained(void)
             continue;
         double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);
         while (jsp_tasks_pop(&k, &rec))
-            jsp_tasks_out_record(&out, &writer, 1, &rec);
+            jsp_tasks_out_record(&out, &writer, 1, &rec.rec);
         jsp_tasks_out_write(&out, &writer);
         bench_need(jsp_writer_flush(&writer) == 0, "writing");
         ns += bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin;

@@ -100,7 +100,7 @@ static void put(const struct told *s)
     struct jsp_pack_sample sample = {
         s->time, s->pid, s->tid, s->cpu, s->n, s->addrs, s->lines, s->rows,
         s->known, s->weight, s->cpu_ns, s->cut, s->state,
-        s->task,
+        s->task, 0,
     };
     int err;
     while ((err = jsp_pack_put(&pack, &sample)) == -ENOBUFS)

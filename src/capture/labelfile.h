@@ -1,0 +1,45 @@
+/* capture/labelfile.h - writes and reads the records of jsprof/labels, apart from its blocks.
+ *
+ * As in embedded.h, put returns the size that it wrote, and get returns false for bytes that are
+ * no record. docs/capture.md describes the bytes. Nothing here allocates or waits.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_CAPTURE_LABELFILE_H
+#define JSP_CAPTURE_LABELFILE_H
+
+#include "read.h"
+#include "varint.h"
+#include "wire.h"
+
+enum { JSP_LABELS_TRACE = 16 + 8 }; /* bytes of both ids */
+
+struct jsp_labels_record {
+    enum jsp_wire_labels tag;
+    uint64_t number; /* of a set or a trace, from 1; of a task that of its labels */
+    uint64_t other;  /* of a trace the set; 0: none. Of a task its number */
+    struct {
+        uint32_t n;
+        const uint8_t *at, *end; /* n pairs, for jsp_labels_pair_get; put appends them */
+    } set;
+    const uint8_t *trace; /* JSP_LABELS_TRACE bytes; all 0: none, whatever its task has */
+};
+
+/* One key and its value. */
+struct jsp_labels_pair {
+    struct jsp_read_text key, value;
+    bool has_value; /* false: it has none here, whatever its task has */
+};
+
+enum { JSP_LABELS_RECORD = 1 + 3 * JSP_VARINT_MAX + JSP_LABELS_TRACE };
+
+/* Largest size: JSP_LABELS_RECORD and the bytes of the pairs. */
+size_t jsp_labels_record_put(uint8_t *to, const struct jsp_labels_record *r);
+bool jsp_labels_record_get(const uint8_t **at, const uint8_t *end,
+                           struct jsp_labels_record *out);
+
+/* Largest size: two numbers and the texts. */
+size_t jsp_labels_pair_put(uint8_t *to, const struct jsp_labels_pair *pair);
+bool jsp_labels_pair_get(const uint8_t **at, const uint8_t *end, struct jsp_labels_pair *out);
+
+#endif

@@ -1,0 +1,278 @@
+/* labels_test.c - labels and traces of samples: what the capture says of a program that sets them,
+ * and what becomes of a host's mistakes.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "host.h"
+
+#include "analyze/samples.h"
+#include "capture/wire.h"
+
+static struct host h;
+static jsprof_thread *me;
+
+static bool began(uint32_t flags)
+{
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
+    o.flags |= flags;
+    return host_begin_with(&h, o, &me);
+}
+
+/* Return how many samples have exactly these labels: "route=/login, tenant=7". */
+static uint64_t samples_of(const char *labels)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < h.profile.n_stacks; i++) {
+        const struct jsp_label_set *s = &h.profile.labels.sets[h.profile.stacks[i].labels];
+        char text[4096] = "";
+        for (uint32_t k = 0; k < s->n; k++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s=%.*s",
+                     k ? ", " : "", (int)s->pairs[k].key.len, s->pairs[k].key.at,
+                     (int)s->pairs[k].value.len, s->pairs[k].value.at);
+        n += strcmp(text, labels) == 0 ? h.profile.stacks[i].samples : 0;
+    }
+    return n;
+}
+
+static const struct jsp_account_thread *account(void)
+{
+    return &h.profile.account.threads[0];
+}
+
+static void levels(void)
+{
+    char route[] = "/login";
+    jsprof_label_set(me, "tenant", "7");
+    host_burn_ms(60);
+    uint32_t outer = jsprof_label_push(me, "route", route);
+    memset(route, '#', sizeof route); /* copied */
+    host_burn_ms(60);
+    uint32_t inner = jsprof_label_push(me, "route", "/inner");
+    jsprof_label_set(me, "tenant", NULL);
+    host_burn_ms(60);
+    jsprof_label_pop(me, inner);
+    jsprof_label_set(me, "route", "/login"); /* as it is */
+    host_burn_ms(60);
+    jsprof_label_pop(me, outer);
+    jsprof_label_set(me, "tenant", "8");
+    host_burn_ms(60);
+    jsprof_label_set(me, "tenant", NULL);
+    host_burn_ms(60);
+}
+
+static void check_levels(void)
+{
+    CHECK(samples_of("tenant=7") > 4);
+    CHECK(samples_of("route=/login, tenant=7") > 8);
+    CHECK(samples_of("route=/inner") > 4);
+    CHECK(samples_of("tenant=8") > 4);
+    CHECK(samples_of("") > 4);
+    CHECK_EQ(samples_of("tenant=7") + samples_of("route=/login, tenant=7") +
+                 samples_of("route=/inner") + samples_of("tenant=8") + samples_of(""),
+             h.profile.samples);
+    CHECK_EQ(account()->tags_unmatched, 0);
+}
+
+TEST(a_sample_has_the_labels_of_its_moment)
+{
+    if (!began(0))
+        return;
+    levels();
+    if (!host_close(&h))
+        return;
+    check_levels();
+    host_free(&h);
+}
+
+TEST(and_so_has_a_compact_one)
+{
+    if (!began(JSPROF_COMPACT))
+        return;
+    levels();
+    if (!host_close(&h))
+        return;
+    check_levels();
+    host_free(&h);
+}
+
+/* A run has the labels of what made its task, in place of the loop's, and those of the tasks
+ * before; the loop's come back after it. */
+TEST(a_task_carries_its_labels_to_its_runs)
+{
+    if (!began(0))
+        return;
+    uint32_t level = jsprof_label_push(me, "route", "/a");
+    jsprof_task a = jsprof_task_new(me, "test", "a", 0);
+    jsprof_label_pop(me, level);
+    jsprof_task none = jsprof_task_new(me, "test", "none", 0);
+    jsprof_label_set(me, "loop", "1");
+    jsprof_task_begin(me, a);
+    host_burn_ms(60);
+    jsprof_label_set(me, "step", "2");
+    host_burn_ms(60);
+    jsprof_task b = jsprof_task_new(me, "test", "b", 0);
+    jsprof_task_end(me, a);
+    host_burn_ms(60);
+    jsprof_task_begin(me, b);
+    jsprof_task_begin(me, none);
+    host_burn_ms(60);
+    jsprof_task_end(me, none);
+    jsprof_label_set(me, "route", NULL);
+    host_burn_ms(60);
+    jsprof_task_end(me, b);
+    jsprof_task_begin(me, 0); /* nobody knows its maker */
+    host_burn_ms(60);
+    jsprof_task_end(me, 0);
+    if (!host_close(&h))
+        return;
+    CHECK(samples_of("route=/a") > 4);
+    CHECK(samples_of("route=/a, step=2") > 4);
+    CHECK(samples_of("step=2") > 4);
+    CHECK(samples_of("loop=1") > 8);
+    CHECK(samples_of("") > 4);
+    CHECK_EQ(samples_of("route=/a") + samples_of("route=/a, step=2") + samples_of("step=2") +
+                 samples_of("loop=1") + samples_of(""),
+             h.profile.samples);
+    host_free(&h);
+}
+
+/* A run that is left by a jump ends with the one around it, and so do its labels. */
+TEST(a_run_that_is_left_leaves_no_labels)
+{
+    if (!began(0))
+        return;
+    jsprof_task a = jsprof_task_new(me, "test", "a", 0), b = jsprof_task_new(me, "test", "b", 0);
+    jsprof_task_begin(me, a);
+    jsprof_label_set(me, "of", "a");
+    jsprof_task_begin(me, b);
+    uint32_t level = jsprof_label_push(me, "of", "b");
+    jsprof_task_end(me, a);
+    host_burn_ms(60);
+    jsprof_label_pop(me, level); /* of a level that is gone */
+    if (!host_close(&h))
+        return;
+    CHECK_EQ(samples_of(""), h.profile.samples);
+    CHECK_EQ(account()->tags_unmatched, 1);
+    host_free(&h);
+}
+
+static void *on_another_thread(void *result)
+{
+    *(int *)result = jsprof_label_set(me, "from", "outside");
+    jsprof_label_push(me, "from", "outside");
+    jsprof_label_pop(me, 0);
+    return NULL;
+}
+
+TEST(mistakes_are_counted)
+{
+    char key[80], value[400], big[256];
+    pthread_t other;
+    int result = 0;
+    if (!began(0))
+        return;
+    memset(key, 'k', sizeof key - 1);
+    key[sizeof key - 1] = 0;
+    for (size_t i = 0; i < sizeof value - 2; i += 2) /* U+00E9: is not cut in two */
+        memcpy(value + i, "\xC3\xA9", 2);
+    value[sizeof value - 2] = 0;
+    CHECK_EQ(jsprof_label_set(me, NULL, "x"), -EINVAL);
+    CHECK_EQ(jsprof_label_set(me, "", "x"), -EINVAL);
+    CHECK_EQ(jsprof_label_set(NULL, "a", "x"), 0);
+    CHECK_EQ(jsprof_label_set(me, key, value), 0);
+    host_burn_ms(60);
+    CHECK_EQ(jsprof_label_set(me, "bad", "a\xFF" "b\xC3"), 0);
+    host_burn_ms(60);
+    memset(big, 'b', sizeof big - 1);
+    big[sizeof big - 1] = 0;
+    CHECK_EQ(jsprof_label_set(me, "1", big), 0);
+    CHECK_EQ(jsprof_label_set(me, "2", big), 0);
+    CHECK_EQ(jsprof_label_set(me, "3", big), -ENOSPC);
+    jsprof_label_pop(me, 77);
+    CHECK_EQ(pthread_create(&other, NULL, on_another_thread, &result), 0);
+    pthread_join(other, NULL);
+    CHECK_EQ(result, -EPERM);
+    if (!host_close(&h))
+        return;
+    key[63] = 0;
+    value[254] = 0;
+    char cut[512];
+    snprintf(cut, sizeof cut, "%s=%s", key, value);
+    CHECK(samples_of(cut) > 4);
+    snprintf(cut, sizeof cut, "bad=a\xEF\xBF\xBD" "b\xEF\xBF\xBD, %s=%s", key, value);
+    CHECK(samples_of(cut) > 4);
+    CHECK_EQ(account()->tags_cut, 2);
+    CHECK_EQ(account()->tags_full, 1);
+    CHECK_EQ(account()->tags_unmatched, 1);
+    CHECK_EQ(h.profile.account.session.tags_bad, 1);
+    CHECK_EQ(h.profile.account.session.tags_stray, 3);
+    host_free(&h);
+}
+
+/* -- Torn reads ------------------------------------------------------------- */
+
+static volatile bool stops;
+
+static void stop(int sig)
+{
+    (void)sig;
+    stops = true;
+}
+
+enum { TORN_VALUES = 26, TORN_LONG = 240 };
+static char values[TORN_VALUES][TORN_LONG + 1];
+
+/* One letter each, of several lengths. */
+static void make_values(void)
+{
+    for (int i = 0; i < TORN_VALUES; i++)
+        memset(values[i], 'a' + i, (size_t)(TORN_LONG - i));
+}
+
+static bool is_of_one_letter(struct jsp_read_text value)
+{
+    for (uint32_t i = 1; i < value.len; i++)
+        if (value.at[i] != value.at[0])
+            return false;
+    return value.len && value.len == (uint32_t)(TORN_LONG - (value.at[0] - 'a'));
+}
+
+/* The host does nothing but change labels, so nearly every sample interrupts a change. */
+TEST(no_sample_has_half_of_a_change)
+{
+    jsprof_options o = host_options(10000, JSPROF_CLOCK_WALL);
+    o.flags |= JSPROF_NO_NATIVE; /* more samples */
+    if (!host_begin_with(&h, o, &me))
+        return;
+    make_values();
+    signal(SIGALRM, stop);
+    alarm(2);
+    for (unsigned i = 0; !stops; i++) {
+        jsprof_label_set(me, "first", values[i % TORN_VALUES]);
+        jsprof_label_set(me, "second", values[i % TORN_VALUES]);
+        uint32_t level = jsprof_label_push(me, "second", values[(i + 1) % TORN_VALUES]);
+        jsprof_label_pop(me, level);
+    }
+    if (!host_close(&h))
+        return;
+    for (uint32_t set = 1; set < h.profile.labels.n_sets; set++) {
+        const struct jsp_label_set *s = &h.profile.labels.sets[set];
+        for (uint32_t i = 0; i < s->n; i++)
+            CHECK(is_of_one_letter(s->pairs[i].value));
+        CHECK(s->n == 1 || (s->n == 2 && jsp_read_is(s->pairs[0].key, "first") &&
+                            jsp_read_is(s->pairs[1].key, "second")));
+    }
+    CHECK(h.profile.labels.n_sets > TORN_VALUES);
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(a_sample_has_the_labels_of_its_moment);
+    RUN(and_so_has_a_compact_one);
+    RUN(a_task_carries_its_labels_to_its_runs);
+    RUN(a_run_that_is_left_leaves_no_labels);
+    RUN(mistakes_are_counted);
+    RUN(no_sample_has_half_of_a_change);
+    return DONE();
+}
