@@ -187,6 +187,11 @@ enum {
      * (JSPROF_LOOKER, which excludes this flag). So the library starts one thread less and keeps
      * no descriptor for a thread. */
     JSPROF_TIMER = 1u << 13,
+    /* Options.flags: announce code of jsprof_code_add by gdb's JIT interface. Then gdb names and
+     * unwinds it without jsprof-gdb.py, also in core files, and so does each debugger that knows
+     * the interface. An announcement has the name and the rows, but no lines. It takes some
+     * hundreds of bytes, and under a debugger a stop: gdb takes a millisecond for each. */
+    JSPROF_GDB_JIT = 1u << 14,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later

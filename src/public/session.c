@@ -56,6 +56,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .looker = !(o->flags & JSPROF_TIMER),
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
+        .gdb_jit = o->flags & JSPROF_GDB_JIT,
         .dormant = public_is_dormant(o),
         .on_drain = o->on_drain,
         .on_drain_data = o->on_drain_data,

@@ -24,6 +24,7 @@ void jsp_codes_free(struct jsp_codes *codes)
 {
     for (struct jsp_code *code = codes->newest, *older; code; code = older) {
         older = code->older;
+        jsp_gdbjit_remove(code->announced);
         free(code);
     }
     for (uint32_t i = 0; i < codes->n_outgrown; i++)
@@ -73,6 +74,8 @@ static void codes_die(struct jsp_codes *codes, uint32_t at, uint64_t now_ns)
 {
     struct jsp_code *code = codes->at[at];
     jsp_jitrows_remove(&codes->handler, code->start);
+    jsp_gdbjit_remove(code->announced);
+    code->announced = NULL;
     codes->n--;
     memmove(codes->at + at, codes->at + at + 1, (codes->n - at) * sizeof *codes->at);
     code->death = now_ns;
@@ -202,6 +205,9 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     codes->at[at] = code;
     codes->n++;
     codes_show(codes, code);
+    if (codes->announces && def->name)
+        code->announced = jsp_gdbjit_add(code->start, code->end, def->name, code->rows,
+                                         code->n_rows);
     return 0;
 }
 
@@ -245,6 +251,7 @@ static int codes_move_locked(struct jsp_codes *codes, struct jsp_code *code,
     def.n_rows = code->n_rows;
     def.pcs = code->pcs;
     def.n_pcs = code->n_pcs;
+    def.name = code->announced ? jsp_gdbjit_name(code->announced) : NULL;
     int err = codes_add_locked(codes, &def, now_ns);
     if (!err && code->death == UINT64_MAX)
         codes_die(codes, codes_alive_at(codes, code->start), now_ns);

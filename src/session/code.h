@@ -15,6 +15,7 @@
 
 #include <pthread.h>
 
+#include "gdbjit.h"
 #include "sigsafe/jitrows.h"
 
 struct jsp_code_line {
@@ -28,6 +29,7 @@ struct jsp_code {
     uint64_t birth, death; /* death UINT64_MAX: still registered */
     uint64_t doomed;       /* time of the prune that first found it dead; 0: none */
     struct jsp_code *older, *newer; /* the neighbours in the chain */
+    struct jsp_gdbjit *announced; /* owned; NULL: it is not */
     uint32_t label;        /* id in the session's arena */
     uint32_t n_lines, n_rows, n_pcs;
     jsprof_code_row *rows; /* after the lines; NULL: by frame pointer */
@@ -38,6 +40,7 @@ _Static_assert(offsetof(struct jsp_code, lines) % 8 == 0, "pcs are aligned after
 
 struct jsp_codes {
     pthread_mutex_t lock;
+    bool announces;        /* to debuggers, by gdbjit.h */
     struct jsp_jitrows handler; /* the living ranges for the handler */
     struct jsp_jitrows_slot *outgrown[32]; /* owned: arrays that handlers may still read */
     uint32_t n_outgrown;
@@ -56,6 +59,7 @@ struct jsp_codes {
 struct jsp_code_def {
     uint64_t start, length; /* length > 0 */
     uint32_t label;
+    const char *name; /* the label's, to announce; NULL: none */
     const struct jsp_code_line *lines; /* copied; may be NULL */
     uint32_t n_lines;
     const jsprof_code_row *rows; /* copied; NULL: by frame pointer */

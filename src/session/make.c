@@ -133,6 +133,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     p->on_drain_data = setup->on_drain_data;
     jsp_looker_open(&p->looker);
     jsp_codes_init(&p->codes);
+    p->codes.announces = setup->gdb_jit;
     jsp_calls_open(&p->calls);
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);

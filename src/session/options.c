@@ -46,6 +46,7 @@ static const struct options_flag options_flags[] = {
     { "jitdump", JSPROF_JITDUMP },     { "compact", JSPROF_COMPACT },
     { "no_thread", JSPROF_NO_THREAD }, { "children", JSPROF_CHILDREN },
     { "sched", JSPROF_SCHED },         { "control", JSPROF_CONTROL },
+    { "gdb_jit", JSPROF_GDB_JIT },
 };
 
 enum {

@@ -52,6 +52,7 @@ int jsp_register_code(struct jsprof *p, const jsprof_code *code)
         .start = (uint64_t)(uintptr_t)code->start, .length = code->length,
         .label = register_label(p, code), .n_lines = code->n_lines,
         .lines = (const struct jsp_code_line *)(const void *)code->lines,
+        .name = code->function ? code->function->text : code->name,
         .rows = code->rows, .n_rows = code->n_rows, .pcs = code->pcs, .n_pcs = code->n_pcs,
     };
     uint64_t now_ns = jsp_now_ns(CLOCK_MONOTONIC);

@@ -38,7 +38,7 @@ struct jsp_session_setup {
     uint32_t alloc; /* 0: allocations are not sampled */
     uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
-    bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched;
+    bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched, gdb_jit;
     bool dormant; /* it has no file until jsp_session_record: `fd` leads nowhere */
     /* owned, like `file`: of a continuous recording, with `dormant`; NULL: none */
     struct jsp_keeper *keeper;

@@ -20,13 +20,16 @@ shows() # NAME: of include/NAME.h and libNAME
     grep -v '^#' "include/$1.h" | tr '\n' ' ' | grep -oE 'JSPROF_(READ_)?API [^;(]*\(' |
         sed 's/($//; s/.*[ *]//' >"$tmp/promised"
     sed -n 's/^JSPROF_API extern .* \([a-z_]*\);$/\1/p' "include/$1.h" >>"$tmp/promised"
+    # What gdb looks for: see src/session/gdbjit.c.
+    [ "$1" != jsprof ] || printf '__jit_debug_%s\n' descriptor register_code >"$tmp/gdb"
+    [ "$1" = jsprof ] || : >"$tmp/gdb"
     sort -u -o "$tmp/promised" "$tmp/promised"
     [ -s "$tmp/promised" ] || say "$1.h promises nothing"
 
     $nm -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-        sort -u >"$tmp/shared"
+        grep -vxFf "$tmp/gdb" | sort -u >"$tmp/shared"
     $nm -g --defined-only "$B/lib/lib$1.a" | awk 'NF == 3 { print $3 }' |
-        sort -u >"$tmp/static"
+        grep -vxFf "$tmp/gdb" | sort -u >"$tmp/static"
     for kind in shared static; do
         for name in $(comm -23 "$tmp/$kind" "$tmp/promised"); do
             say "$kind library shows what the header does not: $name"

@@ -48,12 +48,12 @@ set --
 for i in $(seq 60); do set -- "$@" -ex continue; done
 gdb_run -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
     -ex 'handle SIGALRM stop print pass' -ex 'handle SIGPROF nostop noprint pass' \
-    -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' -ex 'echo live\n' \
-    -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
+    -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' -ex 'thread 1' \
+    -ex 'echo live\n' -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
     "$B/bin/gjs-console" >"$tmp/out"
 sed '1,/^live$/d; /^end$/,$d' "$tmp/out" >"$tmp/live"
-gdb_run -c "$tmp/core" -ex 'echo dead\n' -ex 'jsprof stack -hide' "$B/bin/gjs-console" \
-    >"$tmp/dead"
+gdb_run -c "$tmp/core" -ex 'thread 1' -ex 'echo dead\n' -ex 'jsprof stack -hide' \
+    "$B/bin/gjs-console" >"$tmp/dead"
 sed '1,/^dead$/d' "$tmp/dead" >"$tmp/dead.stack"
 awk '/ jit / && !main { jit = NR } / native main / { main = NR } / jit +deep in / { deep++ }
     / jit +(\?|\[compiled)/ { bad = 1 }

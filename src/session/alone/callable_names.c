@@ -29,7 +29,7 @@ const char *const jsp_callable_names[] = {
     "pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "pthread_once",
     "pthread_self", "pthread_setcancelstate", "pthread_setname_np", "pthread_setspecific",
     "pthread_sigmask", "pwrite", "pwrite64", "qsort", "read", "readdir", "readdir64",
-    "realloc", "realpath", "recvmsg", "secure_getenv", "send", "sigaction", "sigaddset",
+    "realloc", "realpath", "recvmsg", "sched_yield", "secure_getenv", "send", "sigaction", "sigaddset",
     "sigaltstack", "sigdelset", "sigemptyset", "sigfillset", "sigismember", "sigpending",
     "sigtimedwait", "snprintf", "socket", "stat", "stat64", "strchr", "strcmp", "strcpy",
     "strcspn", "strdup", "strerror", "strlen", "strncmp", "strncpy", "strndup", "strnlen",
