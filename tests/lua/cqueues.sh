@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-real.sh"
 
 natives="(I:$any|C:$any)*"
 
@@ -42,6 +42,9 @@ one()
     check 'its threads are seen above its loop' share_is "$nearly" 100 \
         "burn ${any}turns ${any}(short|long) ${any}$loop"
     check 'with their times' as_they_say
+    check 'the C stacks are whole' c_stacks_are_whole
+    check 'the top ten have names' top_ten_has_names
+    check 'and the work is the first of them' grep -q '^"*burn (.*cqueues.lua:8)' "$SCRATCH/top"
 }
 
 each_version one
