@@ -144,13 +144,13 @@ static void relay_put_note(struct relay *r, unsigned char *version, size_t len)
 }
 
 /* Return whether this embedded file is true in another recording: that of the functions' kinds,
- * whose numbers have a part of the process's. Others count the samples of ours. A file is read by
- * a later copy into the recording, in which Sysprof numbers all functions anew. */
+ * whose numbers have a part of the process's. Others count the samples of ours. Where Sysprof
+ * numbers the functions anew, from 1, that part must be there, or they had a wrong kind. */
 static bool relay_holds(const struct relay *r, const unsigned char *frame, size_t len)
 {
     const char *path = (const char *)frame + RELAY_PATH;
 
-    return r->file < 0 && len >= RELAY_PATH + RELAY_PATH_BYTES &&
+    return r->file < 0 && getpid() & 0xfff && len >= RELAY_PATH + RELAY_PATH_BYTES &&
            strncmp(path, "jsprof/frames", RELAY_PATH_BYTES) == 0;
 }
 
