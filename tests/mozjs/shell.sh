@@ -1,7 +1,7 @@
 #!/bin/sh
 # shell.sh - jsprof-gjs records gnome-shell itself: functions that run in it have the time that they
-# measure, stacks are whole, and its scripts have their names. Each frame that takes too long is a
-# stall with the extension's function.
+# measure, stacks are whole, its scripts have their names, and an extension's marks are there. Each
+# frame that takes too long is a stall with the extension's function.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -41,6 +41,7 @@ function spin(ms) {
 function one() { return spin(10); }
 function two() { return spin(20); }
 function four() { return spin(40); }
+const {mark, counter, now: time} = imports.jsprof;
 let turns = 0, late = 0, worked = 0;
 function frame() {
     if (turns > worked && turns > 6 && late < 5) {
@@ -50,12 +51,15 @@ function frame() {
     }
 }
 function turn() {
+    const begun = time();
     global.stage.queue_redraw();
     for (const part of [one, two, four]) {
         const begin = now();
         part();
         spent[part.name] += now() - begin;
     }
+    mark('turn', null, begun);
+    counter('turns', turns);
     if (++turns < 20)
         return GLib.SOURCE_CONTINUE;
     print(`worked ${spent.one} ${spent.two} ${spent.four} ${late}`);
@@ -80,11 +84,13 @@ else
     } >$extension/extension.js
 fi
 
+export SRCDIR
 # A session of its own: a bus, which is also its system bus, where nobody answers for logind; a home
 # and a folder for sockets.
 cat >session.sh <<'END'
 export DBUS_SYSTEM_BUS_ADDRESS="$DBUS_SESSION_BUS_ADDRESS" HOME="$PWD/home" \
-    XDG_RUNTIME_DIR="$PWD/run" GSETTINGS_BACKEND=keyfile LIBGL_ALWAYS_SOFTWARE=1
+    GJS_PATH="$SRCDIR/bindings/mozjs" XDG_RUNTIME_DIR="$PWD/run" \
+    GSETTINGS_BACKEND=keyfile LIBGL_ALWAYS_SOFTWARE=1
 unset XDG_CONFIG_HOME XDG_DATA_HOME
 exec "$@" gnome-shell --headless --wayland --no-x11 --virtual-monitor 1280x720
 END
@@ -135,6 +141,9 @@ check 'one: its time is what it measures' timed one "$one"
 check 'two: its time is what it measures' timed two "$two"
 check 'four: its time is what it measures' timed four "$four"
 check '99.5 % of the C stacks are whole' whole_stacks cap
+"$JSPROF_TOOL" list --csv cap >list
+check "the extension's marks" grep -Eq '^mark,"JavaScript","turn",20,[1-9][0-9]{9},' list
+check 'and its counter' grep -q '^counter,"JavaScript","turns",20,' list
 "$JSPROF_TOOL" report --csv --limit=0 cap >report.csv
 check "the shell's own scripts have their names" \
     grep -q 'resource:///org/gnome/shell/ui/main.js' report.csv
