@@ -9,6 +9,7 @@
 #include "context.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include <jsapi.h>
 
@@ -81,12 +82,13 @@ void marks_on_finalize(JS::GCContext *, JSFinalizeStatus status, void *data)
 
 /* -- The compilers -------------------------------------------------------------------- */
 
-/* SpiderMonkey names the reason and the place. */
+/* SpiderMonkey names the reason and the place. Since 128 it also reports each realm whose code is
+ * thrown away, whenever this happens to all: such marks would fill the queue. */
 void marks_on_event(uint64_t took_ns, const char *event, const char *details)
 {
     const jsprof_mozjs *m = marks_current;
 
-    if (m && m->session)
+    if (m && m->session && strcmp(event, "DiscardJit") != 0)
         (void)jsprof_mark(m->session, took_ns ? jsprof_now() - took_ns : 0, "JIT", event, details);
 }
 

@@ -15,6 +15,16 @@ check 'it compiles' compile_host "$ENGINE" "$SRCDIR/tests/mozjs/realms_host.cpp"
 ./host 4 $realms >out
 check 'alone: its status and output' test $? = 3 -a "$(cat out)" = $all
 
+# On a busy machine some find the queue full, and are counted.
+each_realm()
+{
+    "$JSPROF_TOOL" list --csv cap | tee list | grep JIT
+    there=$(sed -n 's/^mark,"JavaScript","realm",\([0-9]*\),.*/\1/p' list)
+    lost=$("$JSPROF_TOOL" dump cap | sed -n 's/.* marks_lost=\([0-9]*\).*/\1/p' | tail -n 1)
+    echo "$there marks of $all, $lost lost"
+    [ "$there" -gt $((all / 10 * 9)) ] && [ "$there" -le $all ] && [ $((there + lost)) -ge $all ]
+}
+
 recorded() # WHAT OPTION...
 {
     recorded_what=$1
@@ -23,8 +33,7 @@ recorded() # WHAT OPTION...
     check "$recorded_what: its status and output" test $? = 3 -a "$(cat out)" = $all
     check "$recorded_what: no messages" test ! -s err
     check "$recorded_what: whole" whole cap
-    "$JSPROF_TOOL" list --csv cap >list
-    check "$recorded_what: a mark of each realm" grep -q "^mark,\"JavaScript\",\"realm\",$all," list
+    check "$recorded_what: a mark of each realm" each_realm
 }
 
 recorded 'by elapsed time' --profile-clock=wall
