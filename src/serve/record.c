@@ -30,7 +30,8 @@ static const char record_help[] =
     "  --seconds N      how long, as in 10 or 0.5; 0: until interrupted (default 10)\n"
     "  -o FILE          the capture; - is standard output (default jsprof-PID.cap)\n"
     "  --hz N           samples a second and thread, 1 to 10000 (default 1000)\n"
-    "  --clock WHICH    cpu (default), or wall: also the time in which threads wait\n"
+    "  --clock WHICH    cpu (default), or wall: also the time in which threads wait;\n"
+    "                   cpu,wall: both, and the reader chooses (--clock)\n"
     "  --source WHICH   looker (default), or timer: what sends the signals\n"
     "  --compact        a smaller file, which Sysprof does not read\n"
     "  --session N      if the process has several: which one (default: the newest)\n"
@@ -197,7 +198,7 @@ static int record_program(struct record *r, char **words)
 
 static int record_check(struct record *r)
 {
-    static const char *const clocks[] = { "cpu", "wall", NULL };
+    static const char *const clocks[] = { "cpu", "wall", "cpu,wall", NULL };
     static const char *const sources[] = { "timer", "looker", NULL };
     const char *command = r->ask.command;
     if (!record_seconds(r->seconds, &r->ask.ms))
@@ -205,9 +206,13 @@ static int record_check(struct record *r)
     if (r->ask.hz < 1 || r->ask.hz > 10000)
         return cli_usage(command, "--hz wants 1 to 10000, not %u", (unsigned)r->ask.hz);
     int source = cli_choice(command, "source", r->source, sources);
-    if (source < 0 || cli_choice(command, "clock", r->ask.clock, clocks) < 0)
+    int clock = source < 0 ? -1 : cli_choice(command, "clock", r->ask.clock, clocks);
+    if (clock < 0)
         return CLI_USAGE;
     r->ask.looker = source == 1;
+    if (clock == 2 && !r->ask.looker)
+        return cli_usage(command, "--clock=cpu,wall needs --source=looker");
+    r->ask.clock = clocks[clock == 2 ? 1 : clock]; /* the looker's wall clock has both */
     if (r->has_report && r->output && strcmp(r->output, "-") == 0)
         return cli_usage(command, "--report needs a file, not standard output");
     return CLI_OK;

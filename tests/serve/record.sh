@@ -42,6 +42,18 @@ run record --seconds 0.5 --clock wall --compact --report -o b.cap $pid
 is_rc 0
 has 'elapsed time'
 is_whole b.cap
+
+# Both clocks in one capture.
+run record --seconds 0.5 --clock cpu,wall -o both.cap $pid
+is_rc 0
+is_whole both.cap
+run report both.cap
+has 'elapsed time'
+run report --clock cpu both.cap
+has 'CPU time'
+run record --clock cpu,wall --source timer $pid
+is_rc 2
+says '--clock=cpu,wall needs --source=looker'
 stop $pid
 JSPROF_CONTROL=1
 export JSPROF_CONTROL
