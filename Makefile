@@ -100,7 +100,7 @@ C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_t
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
-NO_TEST := tests/bench/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
+NO_TEST := tests/bench/% tests/engines/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
 SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
 COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
@@ -222,6 +222,21 @@ DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-d
   lintian $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
+# Tests of real engines are no part of check: building the engines takes a quarter of an hour.
+.PHONY: deps-engines check-engines
+ENGINES_BUILDER = go.opentelemetry.io/collector/cmd/builder@v0.159.0
+deps-engines: ## build the OpenTelemetry collector from its Go modules (needs Go 1.25)
+	@mkdir -p $(B)/engines/work
+	sed 's|OUTPUT|$(abspath $(B))/engines/work|' tests/engines/collector-build.yaml \
+	  >$(B)/engines/collector-build.yaml
+	CGO_ENABLED=0 GOBIN=$(abspath $(B))/engines go install $(ENGINES_BUILDER)
+	CGO_ENABLED=0 $(B)/engines/builder --skip-strict-versioning \
+	  --config $(B)/engines/collector-build.yaml
+	mv $(B)/engines/work/otelcol $(B)/engines/otelcol
+
+check-engines: all ## let the engines that deps-engines has built take our profiles
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh $(wildcard tests/engines/*.sh)
+
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
 	$$sudo apt-get update; \

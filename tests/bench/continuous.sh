@@ -1,0 +1,66 @@
+#!/bin/sh
+# bench/continuous.sh - what continuous mode costs: runs of a Lark program with it, with a session
+# that waits (JSPROF_CONTROL=1), and without a session, in turn; and the bytes of its segments.
+#
+#     [PAIRS=5] [ROUNDS=2000] [SEGMENTS=6] [JSPROF_HZ=19] B=build sh tests/bench/continuous.sh
+#
+# The interpreter keeps its stack for a session whether that records or not, so what the recording
+# itself costs is the difference to a session that waits. The first segments of a file have the
+# names of functions; what a day takes follows from the later ones, and from the first 24 times.
+#
+# SPDX-License-Identifier: MIT
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+case ${B:-build} in /*) b=$B ;; *) b=$root/${B:-build} ;; esac
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+program=$root/examples/lark/programs/markdown.lark
+unset JSPROF JSPROF_CONTROL JSPROF_CONTINUOUS
+
+# one NAME [VARIABLE=VALUE]...: appends "CPU-SECONDS PEAK-KIB WALL-SECONDS" to the file NAME.
+one()
+{
+    name=$1
+    shift
+    env "$@" python3 -B - "$b/bin/lark" "$program" "$root/docs/capture.md" "${ROUNDS:-2000}" \
+        >>"$tmp/$name" <<'END'
+import os
+import sys
+import time
+
+begin = time.monotonic()
+pid = os.fork()
+if pid == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(pid, 0)
+if status:
+    sys.exit('the program failed')
+print('%.4f %d %.2f' % (used.ru_utime + used.ru_stime, used.ru_maxrss, time.monotonic() - begin))
+END
+    tail -n 1 "$tmp/$name"
+}
+
+for pair in $(seq "${PAIRS:-5}"); do
+    echo "$pair: $(one plain X=) plain, $(one waits JSPROF_CONTROL=1) waits," \
+        "$(one on "JSPROF_CONTINUOUS=$tmp/folder") continuous"
+done
+least() { sort -n "$tmp/$1" | head -n 1 | cut -d ' ' -f 1; }
+peak() { sort -n -k 2 "$tmp/$1" | head -n 1 | cut -d ' ' -f 2; }
+awk -v plain="$(least plain)" -v waits="$(least waits)" -v on="$(least on)" \
+    -v a="$(peak waits)" -v b="$(peak on)" 'BEGIN {
+    printf "CPU: %.4f s plain, %.4f s waits, %.4f s continuous: %+.2f %% of waits\n",
+        plain, waits, on, 100 * (on / waits - 1)
+    printf "memory: %d KiB waits, %d KiB continuous: %+d KiB\n", a, b, b - a }'
+
+JSPROF_CONTINUOUS=$tmp/sizes "$b/bin/lark" "$program" "$root/docs/capture.md" 100000000 >/dev/null &
+pid=$!
+trap 'kill $pid; rm -rf "$tmp"' EXIT
+sleep 22 # two segments
+first=$(cat "$tmp"/sizes/*.cap | wc -c)
+sleep $((10 * ${SEGMENTS:-6}))
+last=$(cat "$tmp"/sizes/*.cap | wc -c)
+awk -v first="$first" -v last="$last" -v n="${SEGMENTS:-6}" 'BEGIN {
+    each = (last - first) / n
+    printf "bytes: %d after two segments, then %.0f a segment; a day: %.1f MB\n", first, each,
+        (24 * first + 8640 * each) / 1e6 }'
