@@ -1,4 +1,4 @@
-# engines/collector.py - what the OpenTelemetry collector has written: for tests/engines/collector.sh.
+# engines/collector.py - what the OpenTelemetry collector has written: for collector.sh.
 #
 #     collector.py FILE     a line for each process and function whose name has "work", with what
 #                           it called: PID VM FUNCTION NANOSECONDS; and "profiles N": requests

@@ -37,7 +37,8 @@ engine
 for i in 1 2 3; do
     start "$B/bin/lark" --profile-control "$SRCDIR/examples/lark/programs/shares.lark" 100000
 done
-"$jsprof" push --to otlp "http://127.0.0.1:$port" --queue queue --windows 6 --seconds 1 >pushed 2>&1 &
+"$jsprof" push --to otlp "http://127.0.0.1:$port" --queue queue --windows 6 \
+    --seconds 1 >pushed 2>&1 &
 push=$!
 sleep 2.5
 kill -KILL $engine
