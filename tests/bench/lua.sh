@@ -155,7 +155,8 @@ whole_nothing() # NAME CODE
         NR == 1 { ratio = $1 }
         NR == 3 {
             holds = quick ? "-" : $3 <= 1 ? "yes" : $2 > 1 ? "NO" : "noise"
-            printf "row\t%s\t<= 1.0 ms\t%.2f ms (%.2f..%.2f)\t", name, $1, $2, $3
+            printf "row\t%s\t<= 1.0 ms\t", name
+            printf "%.2f ms (%.2f..%.2f)\t", $1, $2, $3
             printf "quartiles %.2f..%.2f, user and system; ", $4, $5
             printf "%.2f times the process without it\t%s\n", ratio - 1, holds }' "$work/whole.lines"
 }

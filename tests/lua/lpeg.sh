@@ -1,6 +1,6 @@
 #!/bin/sh
-# lpeg.sh - a program of LPeg: its patterns are seen between their program and the functions that they
-# call, each with the time that it takes.
+# lpeg.sh - a program of LPeg: its patterns are seen between their program and the functions that
+# they call, each with the time that it takes.
 #
 # SPDX-License-Identifier: MIT
 set -u
