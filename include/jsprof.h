@@ -190,7 +190,7 @@ enum {
     /* Options.flags: announce code of jsprof_code_add by gdb's JIT interface. Then gdb names and
      * unwinds it without jsprof-gdb.py, also in core files, and so does each debugger that knows
      * the interface. An announcement has the name and the rows, but no lines. It takes some
-     * hundreds of bytes, and under a debugger a stop: gdb takes a millisecond for each. */
+     * hundreds of bytes, and under a debugger a stop. */
     JSPROF_GDB_JIT = 1u << 14,
 };
 

@@ -37,7 +37,11 @@ TEST(equal_samples_are_one_row_and_others_are_not)
     asleep.state.asleep_ns = 9; /* it sleeps on */
     CHECK_EQ(add(f, asleep, &is_new), 0);
     CHECK(!is_new);
-    CHECK_EQ(f->n, 3);
+    struct jsp_fold_row labelled = sample(1, 7, 1);
+    labelled.labels = 2;
+    CHECK_EQ(add(f, labelled, &is_new), 0);
+    CHECK(is_new);
+    CHECK_EQ(f->n, 4);
     CHECK_EQ(f->rows[0].weight, 5);
     CHECK_EQ(f->rows[0].cpu_ns, 50);
     CHECK_EQ(f->rows[0].cut, 2);
