@@ -92,6 +92,7 @@ enum { /* jsprof_read_options.flags */
     JSPROF_READ_MANGLED = 1u << 1,   /* show names of C++ as the linker has them */
     JSPROF_READ_ROWS = 1u << 2,      /* keep what jsprof_read_listing_rows needs */
     JSPROF_READ_TASKS = 1u << 3,     /* keep the tasks of samples: groups by task need them */
+    JSPROF_READ_TRACES = 1u << 4,    /* keep stacks in different traces apart */
 };
 
 typedef struct jsprof_read_options {
@@ -291,6 +292,19 @@ typedef struct jsprof_read_stack {
 } jsprof_read_stack;
 JSPROF_READ_API int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first,
                                            jsprof_read_stack *out, uint64_t n);
+
+/* The labels of a stack, by key. */
+typedef struct jsprof_read_label {
+    size_t size;
+    const char *key, *value;
+} jsprof_read_label;
+JSPROF_READ_API int64_t jsprof_read_labels(jsprof_reader *r, uint32_t stack, uint64_t first,
+                                           jsprof_read_label *out, uint64_t n);
+
+/* Copy the ids of the trace and the span of a stack. Return 1, or 0 if it has none, or if the
+ * reader was opened without JSPROF_READ_TRACES. */
+JSPROF_READ_API int jsprof_read_trace(const jsprof_reader *r, uint32_t stack,
+                                      uint8_t trace_id[16], uint8_t span_id[8]);
 
 /* The frames of a stack that count, the innermost first; none: the stack does not count. */
 typedef struct jsprof_read_frame {

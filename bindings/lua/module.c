@@ -364,6 +364,7 @@ static const luaL_Reg module_functions[] = {
     { "wrap", jsp_lua_module_wrap },
     { "mark", jsp_lua_module_mark },
     { "counter", jsp_lua_module_counter },
+    { "label", jsp_lua_module_label },
     { "now", jsp_lua_module_now },
     { "traceback", jsp_lua_module_traceback },
     { NULL, NULL },

@@ -153,6 +153,30 @@ int jsp_lua_module_mark(lua_State *L)
     return 0;
 }
 
+/* label(key, value [, function, ...]): set a label; or call the function under it, and return what
+ * that returns. A nil removes the label. */
+int jsp_lua_module_label(lua_State *L)
+{
+    enum { ARGUMENTS = 2 };
+    struct module_run *run = jsp_lua_run_of(L);
+    jsprof_thread *t = run ? run->thread : NULL;
+    char key[80], value[300] = "";
+    functions_clean(L, 1, key, sizeof key);
+    luaL_argcheck(L, *key, 1, "empty");
+    bool has_value = !lua_isnoneornil(L, 2);
+    if (has_value)
+        functions_clean(L, 2, value, sizeof value);
+    if (lua_isnoneornil(L, ARGUMENTS + 1)) {
+        jsprof_label_set(t, key, has_value ? value : NULL);
+        return 0;
+    }
+    luaL_checktype(L, ARGUMENTS + 1, LUA_TFUNCTION);
+    uint32_t before = jsprof_label_push(t, key, has_value ? value : NULL);
+    int status = lua_pcall(L, lua_gettop(L) - ARGUMENTS - 1, LUA_MULTRET, 0);
+    jsprof_label_pop(t, before);
+    return status == LUA_OK ? lua_gettop(L) - ARGUMENTS : lua_error(L);
+}
+
 /* counter(name, value): record a figure over time. */
 int jsp_lua_module_counter(lua_State *L)
 {

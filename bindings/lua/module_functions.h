@@ -14,6 +14,7 @@ int jsp_lua_module_calls(lua_State *L);
 int jsp_lua_module_wrap(lua_State *L);
 int jsp_lua_module_mark(lua_State *L);
 int jsp_lua_module_counter(lua_State *L);
+int jsp_lua_module_label(lua_State *L);
 int jsp_lua_module_now(lua_State *L);
 
 /* errors.c */

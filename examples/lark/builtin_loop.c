@@ -126,6 +126,18 @@ static bool loop_cancel(struct lark *l, struct lark_call *call)
     return true;
 }
 
+/* label(key, value): samples have it from now on, to the end of the run; nil removes it. */
+static bool loop_label(struct lark *l, struct lark_call *call)
+{
+    bool is_nil = call->args[1].type == LARK_NIL;
+    if (!lark_builtin_want(l, call, 0, LARK_STRING) ||
+        (!is_nil && !lark_builtin_want(l, call, 1, LARK_STRING)))
+        return false;
+    lark_profile_label(call->args[0].as.string->bytes,
+                       is_nil ? NULL : call->args[1].as.string->bytes);
+    return true;
+}
+
 /* -- Promises ------------------------------------------------------------------ */
 
 static struct lark_array *loop_promise(struct lark *l, struct lark_value *keep)
@@ -264,6 +276,7 @@ static const struct lark_builtin loop_builtins[] = {
     { "after", 2, 3, loop_after },     { "every", 2, 3, loop_every },
     { "cancel", 1, 1, loop_cancel },   { "promise", 0, 0, loop_new_promise },
     { "then", 2, 2, loop_then },       { "resolve", 1, 2, loop_resolve },
+    { "label", 2, 2, loop_label },
 };
 
 const struct lark_builtin_list lark_builtins_loop = {

@@ -72,6 +72,11 @@ static inline void lark_profile_free(const void *object)
 }
 
 /* Timers and promises. Each does nothing unless tasks are recorded. */
+static inline void lark_profile_label(const char *key, const char *value)
+{
+    jsprof_label_set(lark_profile_thread, key, value);
+}
+
 extern jsprof_thread *lark_profile_tasks; /* NULL while nobody records tasks */
 struct lark_value;
 

@@ -138,6 +138,7 @@ static int convert_run(struct cli_arguments *a)
         return cli_usage("convert", "--to %s shows time alone", c.format->name);
     int status = cli_outfile_spares(c.output, &path, 1);
     c.filter.has_idle = true; /* other tools judge it themselves */
+    c.filter.has_traces = c.format->write == jsp_export_otlp;
     if (status == CLI_OK)
         status = cli_filter_open(&c.capture, path, &c.filter, "convert");
     if (status)

@@ -34,7 +34,8 @@ static int filter_load(struct cli_capture *c, const char *path, const struct cli
         .maps = f->maps, .n_maps = f->n_maps, .trims = f->trims, .n_trims = f->n_trims,
         .flags = (f->has_no_source_maps ? JSPROF_READ_GENERATED : 0u) |
                  (f->keeps_samples ? JSPROF_READ_ROWS : 0u) |
-                 (f->has_tasks ? JSPROF_READ_TASKS : 0u),
+                 (f->has_tasks ? JSPROF_READ_TASKS : 0u) |
+                 (f->has_traces ? JSPROF_READ_TRACES : 0u),
     };
     return f->n_files > 1 ? cli_load_several(c, f->files, f->n_files, &o, command)
                           : cli_load_with(c, path, &o, command);

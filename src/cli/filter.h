@@ -28,6 +28,7 @@ struct cli_filter { /* the words of the options; NULL: the option is not given *
     bool has_tasks;     /* the command needs the tasks of samples */
     const char *const *files; /* borrowed: of several captures, which are joined; NULL: one */
     size_t n_files;
+    bool has_traces;    /* and their traces */
     bool keeps_samples; /* the command needs them one by one: reader->rows */
 };
 

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/name_parts.h"
@@ -41,6 +42,9 @@ enum otlp_table {
     OTLP_STACKS,
     OTLP_N_TABLES
 };
+/* Room for a key: longer ones, which no library of ours writes, are cut. */
+enum { OTLP_KEY = 256 };
+
 enum otlp_any { OTLP_TEXT = 1, OTLP_INT = 3 };
 
 struct otlp {
@@ -48,11 +52,13 @@ struct otlp {
     struct jsp_profile *p;
     struct jsp_calltree stacks;
     struct jsp_calltree_count *counts; /* owned */
-    struct jsp_strings strings, attributes; /* the latter: whole entries, as their bytes */
+    /* the last two: whole entries, as their bytes */
+    struct jsp_strings strings, attributes, links;
     struct jsp_modules modules;
     struct jsp_places places;
     struct jsp_proto tables[OTLP_N_TABLES];
     struct jsp_proto dictionary, message, inner, text, profile, scope, resource;
+    struct jsp_proto indices; /* the attributes of a sample */
     struct jsp_sink plain; /* into text */
     uint32_t *stack_of;    /* owned, by node: its entry in the table of stacks; 0: none yet */
     uint32_t *mapping_of;  /* owned, by module: its entry; 0: it has none */
@@ -108,6 +114,24 @@ static uint32_t otlp_attribute(struct otlp *x, const char *key, struct jsp_read_
     if (x->attributes.n > before)
         jsp_proto_nest(&x->tables[OTLP_ATTRIBUTE], OTLP_ATTRIBUTE, m);
     m->bytes.n = 0;
+    return at;
+}
+
+/* Return the entry of a link to a span. */
+static uint32_t otlp_link(struct otlp *x, const uint8_t *trace)
+{
+    enum { TRACE = 16, SPAN = JSP_LABELS_TRACE - TRACE };
+    uint32_t before = x->links.n;
+    uint32_t at = jsp_strings_add(&x->links,
+                                  (struct jsp_read_text){ (const char *)trace, JSP_LABELS_TRACE });
+    if (x->links.n == before)
+        return at;
+    int err = jsp_bytes_write(&x->inner.bytes, trace, TRACE);
+    jsp_proto_nest(&x->message, 1, &x->inner);
+    err = err ? err : jsp_bytes_write(&x->inner.bytes, trace + TRACE, SPAN);
+    jsp_proto_nest(&x->message, 2, &x->inner);
+    jsp_proto_nest(&x->tables[OTLP_LINKS], OTLP_LINKS, &x->message);
+    x->error = x->error ? x->error : err;
     return at;
 }
 
@@ -197,24 +221,50 @@ static uint32_t otlp_stack(struct otlp *x, uint32_t node)
 
 /* -- Samples --------------------------------------------------------------------------- */
 
+/* Append the entry of an attribute to those of a sample. */
+static void otlp_has(struct otlp *x, uint32_t attribute)
+{
+    jsp_proto_item(&x->indices, attribute);
+}
+
+/* Return true for a key that the samples have without the host. */
+static bool otlp_is_ours(struct jsp_read_text key)
+{
+    return jsp_read_is(key, "thread.id") || jsp_read_is(key, "thread.name") ||
+           (key.len >= 7 && memcmp(key.at, "jsprof.", 7) == 0);
+}
+
+static void otlp_labels(struct otlp *x, const struct jsp_label_set *s)
+{
+    char key[OTLP_KEY];
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct jsp_read_text is = s->pairs[i].key;
+        snprintf(key, sizeof key, "%s%.*s", otlp_is_ours(is) ? "label." : "", (int)is.len, is.at);
+        otlp_has(x, otlp_attribute(x, key, s->pairs[i].value, 0));
+    }
+}
+
 static void otlp_sample(struct otlp *x, const struct jsp_calltree_count *c, uint64_t value)
 {
     const struct jsp_thread_info *t = &x->p->threads[c->thread];
     const struct jsp_profile_state *s = &x->p->states[c->state];
     const char *name = jsp_shown_of_thread(x->p, c->thread);
-    uint32_t stack = otlp_stack(x, c->node), at[4], n = 0;
-    at[n++] = otlp_attribute(x, "thread.id", (struct jsp_read_text){ NULL, 0 }, t->tid);
+    const struct jsp_label_set *labels = &x->p->labels.sets[c->labels];
+    uint32_t stack = otlp_stack(x, c->node);
+    uint32_t link = labels->trace ? otlp_link(x, labels->trace) : 0;
+    otlp_has(x, otlp_attribute(x, "thread.id", (struct jsp_read_text){ NULL, 0 }, t->tid));
     if (*name)
-        at[n++] = otlp_attribute(x, "thread.name", otlp_word(name), 0);
+        otlp_has(x, otlp_attribute(x, "thread.name", otlp_word(name), 0));
     if (s->state)
-        at[n++] = otlp_attribute(x, "jsprof.state", otlp_word(jsp_states[s->state].key), 0);
+        otlp_has(x, otlp_attribute(x, "jsprof.state", otlp_word(jsp_states[s->state].key), 0));
     if (s->detail.len)
-        at[n++] = otlp_attribute(x, s->state == JSP_STATE_HOST ? "jsprof.wait" : "jsprof.syscall",
-                                 s->detail, 0);
+        otlp_has(x, otlp_attribute(x, s->state == JSP_STATE_HOST ? "jsprof.wait"
+                                                                 : "jsprof.syscall",
+                                   s->detail, 0));
+    otlp_labels(x, labels);
     jsp_proto_u64(&x->message, OTLP_STACK, stack);
-    for (uint32_t i = 0; i < n; i++)
-        jsp_proto_item(&x->inner, at[i]);
-    jsp_proto_nest(&x->message, OTLP_ATTRIBUTES, &x->inner);
+    jsp_proto_nest(&x->message, OTLP_ATTRIBUTES, &x->indices);
+    jsp_proto_u64(&x->message, OTLP_LINK, link);
     jsp_proto_item(&x->inner, value);
     jsp_proto_nest(&x->message, OTLP_VALUES, &x->inner);
     jsp_proto_nest(&x->profile, OTLP_SAMPLES, &x->message);
@@ -321,7 +371,9 @@ static int otlp_compare(const void *a, const void *b, void *profile)
         return x->thread < y->thread ? -1 : 1;
     if (x->node != y->node)
         return x->node < y->node ? -1 : 1;
-    return (x->state > y->state) - (x->state < y->state);
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    return (x->labels > y->labels) - (x->labels < y->labels);
 }
 
 static void otlp_put(struct otlp *x, enum otlp_data field, struct jsp_proto *m)
@@ -356,7 +408,8 @@ static void otlp_write(struct otlp *x)
     otlp_put(x, OTLP_DICTIONARY, &x->dictionary);
     if (!x->error)
         x->error = x->places.error ? x->places.error
-                   : x->strings.error ? x->strings.error : x->attributes.error;
+                   : x->strings.error ? x->strings.error
+                   : x->attributes.error ? x->attributes.error : x->links.error;
 }
 
 static int otlp_make(struct otlp *x)
@@ -368,6 +421,8 @@ static int otlp_make(struct otlp *x)
         err = jsp_strings_init(&x->strings);
     if (err == 0)
         err = jsp_strings_init(&x->attributes);
+    if (err == 0)
+        err = jsp_strings_init(&x->links);
     if (err == 0)
         err = jsp_places_init(&x->places);
     if (err)
@@ -385,7 +440,7 @@ static int otlp_make(struct otlp *x)
 static void otlp_free(struct otlp *x)
 {
     struct jsp_proto *messages[] = { &x->dictionary, &x->message, &x->inner, &x->text,
-                                     &x->profile, &x->scope, &x->resource };
+                                     &x->profile, &x->scope, &x->resource, &x->indices };
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
         jsp_proto_free(messages[i]);
     for (uint32_t i = 0; i < OTLP_N_TABLES; i++)
@@ -394,6 +449,7 @@ static void otlp_free(struct otlp *x)
     jsp_modules_free(&x->modules);
     jsp_strings_free(&x->strings);
     jsp_strings_free(&x->attributes);
+    jsp_strings_free(&x->links);
     jsp_places_free(&x->places);
     free(x->counts);
     free(x->stack_of);

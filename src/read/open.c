@@ -187,6 +187,7 @@ static int open_keep(jsprof_reader *r, const jsprof_read_options *o,
     load->during = o->during;
     load->under_task = o->under_task;
     load->has_tasks = o->flags & JSPROF_READ_TASKS;
+    load->has_traces = o->flags & JSPROF_READ_TRACES;
     load->progress = o->progress;
     load->context = o->context;
     load->demangle = o->flags & JSPROF_READ_MANGLED ? NULL : jsp_reader_demangle;

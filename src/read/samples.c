@@ -105,6 +105,39 @@ int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first, jsprof_read_stack *
     return rows;
 }
 
+int64_t jsprof_read_labels(jsprof_reader *r, uint32_t stack, uint64_t first,
+                           jsprof_read_label *out, uint64_t n)
+{
+    const struct jsp_profile *p = &r->profile;
+    int64_t rows;
+    if (stack >= p->n_stacks)
+        return 0;
+    const struct jsp_label_set *s = &p->labels.sets[p->stacks[stack].labels];
+    if (!jsp_reader_range(s->n, first, n, out, &rows))
+        return rows;
+    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
+        const jsprof_read_label label = { .key = jsp_reader_text(r, s->pairs[first + i].key),
+                                          .value = jsp_reader_text(r, s->pairs[first + i].value) };
+        if (!label.key || !label.value)
+            return -ENOMEM;
+        jsp_reader_give(out, i, &label, sizeof label);
+    }
+    return rows;
+}
+
+int jsprof_read_trace(const jsprof_reader *r, uint32_t stack, uint8_t trace_id[16],
+                      uint8_t span_id[8])
+{
+    const struct jsp_profile *p = &r->profile;
+    const uint8_t *trace =
+        stack < p->n_stacks ? p->labels.sets[p->stacks[stack].labels].trace : NULL;
+    if (!trace)
+        return 0;
+    memcpy(trace_id, trace, 16);
+    memcpy(span_id, trace + 16, 8);
+    return 1;
+}
+
 void jsp_reader_frame_rows(const jsprof_reader *r, const struct jsp_profile_frame *from,
                            jsprof_read_frame *out, uint64_t n)
 {

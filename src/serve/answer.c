@@ -64,8 +64,10 @@ static void answer_error(int client, int err)
 
 /* -- Profiles ----------------------------------------------------------------------- */
 
-/* Record what the query asks for. Return false if that fails: it is answered. */
-static bool answer_record(const struct http_request *r, int client, struct fleet *f)
+/* Record what the query asks for, and read it for this format. Return false if that fails: it is
+ * answered. */
+static bool answer_record(const struct http_request *r, int client, struct fleet *f,
+                          jsp_export_write *format)
 {
     uint32_t seconds = ANSWER_SECONDS, hz = ANSWER_HZ, pid = 0;
     char host[HTTP_WORD], clock[8] = "cpu";
@@ -87,7 +89,7 @@ static bool answer_record(const struct http_request *r, int client, struct fleet
     alarm(seconds + ANSWER_SEND_SECONDS);
     int err = fleet_record(f, &ask);
     if (!err)
-        err = fleet_read(f);
+        err = fleet_read(f, format);
     if (err)
         answer_error(client, err);
     return !err;
@@ -98,7 +100,7 @@ static void answer_format(const struct http_request *r, int client, jsp_export_w
 {
     struct fleet f;
     struct jsp_bytes body = { .n = 0 };
-    if (!answer_record(r, client, &f))
+    if (!answer_record(r, client, &f, format))
         return;
     int err = fleet_write(&f, format, &body);
     if (err)
@@ -158,7 +160,7 @@ static void answer_capture(const struct http_request *r, int client,
     struct fleet f;
     struct jsp_bytes capture = { .n = 0 };
     size_t at = 0;
-    if (!answer_record(r, client, &f))
+    if (!answer_record(r, client, &f, NULL))
         return;
     int err = fleet_write(&f, jsp_export_compact, &capture);
     int fd = err ? -1 : memfd_create("capture", 0);

@@ -133,10 +133,11 @@ int fleet_record(struct fleet *f, const struct fleet_ask *ask)
 
 /* -- Reading ----------------------------------------------------------------------- */
 
-static int fleet_open(jsprof_reader **out, const jsprof_read_input *inputs, size_t n)
+static int fleet_open(jsprof_reader **out, const jsprof_read_input *inputs, size_t n,
+                      uint32_t flags)
 {
     const jsprof_read_options options = { .size = sizeof options, .inputs = inputs,
-                                          .n_inputs = n };
+                                          .n_inputs = n, .flags = flags };
     return jsprof_read_open(out, &options, NULL);
 }
 
@@ -144,13 +145,14 @@ static int fleet_open(jsprof_reader **out, const jsprof_read_input *inputs, size
 static bool fleet_is_whole(const jsprof_read_input *input)
 {
     jsprof_reader *alone = NULL;
-    bool is_whole = fleet_open(&alone, input, 1) == 0;
+    bool is_whole = fleet_open(&alone, input, 1, 0) == 0;
     jsprof_read_close(alone);
     return is_whole;
 }
 
-int fleet_read(struct fleet *f)
+int fleet_read(struct fleet *f, jsp_export_write *format)
 {
+    uint32_t flags = format == jsp_export_otlp ? JSPROF_READ_TRACES : 0;
     jsprof_read_input *inputs = calloc((size_t)f->n + 1, sizeof *inputs);
     char(*paths)[FLEET_PATH] = calloc((size_t)f->n + 1, sizeof *paths);
     const jsprof_read_filter all = { .size = sizeof all, .flags = JSPROF_READ_IDLE };
@@ -167,7 +169,7 @@ int fleet_read(struct fleet *f)
         f->hosts[n++].vm = f->at[i].vm;
     }
     if (!err)
-        err = n ? fleet_open(&f->reader, inputs, n) : -ENODATA;
+        err = n ? fleet_open(&f->reader, inputs, n, flags) : -ENODATA;
     if (!err)
         err = jsprof_read_select(f->reader, &all, NULL);
     f->n_hosts = n;

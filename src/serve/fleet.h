@@ -41,8 +41,9 @@ struct fleet {
  * wants it any more, or -ENOMEM. In any case call fleet_free. */
 int fleet_record(struct fleet *f, const struct fleet_ask *ask);
 
-/* Read the captures as one profile, with all stacks. Return 0 or a negative errno. */
-int fleet_read(struct fleet *f);
+/* Read the captures as one profile, with all stacks, for this format. Return 0 or a negative
+ * errno. */
+int fleet_read(struct fleet *f, jsp_export_write *format);
 void fleet_free(struct fleet *f);
 
 /* Write the profile into memory in this format. Return 0 or a negative errno. */

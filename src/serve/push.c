@@ -195,7 +195,7 @@ static int push_host(struct push *p, struct fleet_host *h)
 {
     struct fleet one = { .at = h, .n = 1 };
     struct jsp_bytes body = { .n = 0 };
-    int err = fleet_read(&one);
+    int err = fleet_read(&one, jsp_export_pprof);
     if (!err && one.reader->profile.samples) {
         err = fleet_write(&one, jsp_export_pprof, &body);
         if (!err)
@@ -213,7 +213,7 @@ static int push_host(struct push *p, struct fleet_host *h)
 static int push_otlp(struct push *p, struct fleet *f)
 {
     struct jsp_bytes body = { .n = 0 };
-    int err = fleet_read(f);
+    int err = fleet_read(f, jsp_export_otlp);
     if (!err && f->reader->profile.samples) {
         err = fleet_write(f, jsp_export_otlp, &body);
         if (!err)

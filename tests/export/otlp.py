@@ -122,7 +122,12 @@ class Profiles:
             stack = self.stacks[sample.number(1)].packed(1)
             (value,) = sample.packed(4)
             assert sample.number(1) and all(stack), "a stack without frames"
-            yield stack, value, self.of(sample.packed(2))
+            attributes = self.of(sample.packed(2))
+            if sample.number(3):
+                link = self.links[sample.number(3)]
+                assert len(link.bytes(1)) == 16 and len(link.bytes(2)) == 8, "ids of a link"
+                attributes["link"] = link.bytes(1).hex() + "/" + link.bytes(2).hex()
+            yield stack, value, attributes
 
     def frame_kind(self, location):
         return self.of(self.locations[location].packed(4))["profile.frame.type"]

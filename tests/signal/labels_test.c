@@ -7,6 +7,7 @@
 
 #include "analyze/samples.h"
 #include "capture/wire.h"
+#include "session/thread.h"
 
 static struct host h;
 static jsprof_thread *me;
@@ -209,6 +210,65 @@ TEST(mistakes_are_counted)
     host_free(&h);
 }
 
+/* -- Traces ----------------------------------------------------------------- */
+
+/* Return how many samples have a trace that begins with this byte, and this label or none. */
+static uint64_t samples_in(const struct jsp_profile *p, int first, bool has_label)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
+        const struct jsp_label_set *set = &p->labels.sets[p->stacks[i].labels];
+        int is = set->trace ? set->trace[0] : 0;
+        n += is == first && (set->n == 1) == has_label ? p->stacks[i].samples : 0;
+    }
+    return n;
+}
+
+/* The host's own, a task's, and what a tracer shows by the thread-local variable of the draft
+ * standard: complete, half written, and gone. */
+TEST(a_sample_has_its_trace)
+{
+    static const uint8_t a[16] = { 0xA1, 2 }, b[16] = { 0xB1, 2 }, span[8] = { 7 };
+    struct jsp_tags_shared record = { .trace = { 0xC1 }, .span = { 9 }, .valid = 1 };
+    const void *volatile shared = NULL;
+    struct jsp_profile traced;
+    const struct jsp_profile_options options = { .has_traces = true };
+    if (!began(0))
+        return;
+    CHECK_EQ(jsprof_trace_set(me, a, span), 0);
+    host_burn_ms(60);
+    jsprof_task task = jsprof_task_new(me, "test", "traced", 0);
+    jsprof_label_set(me, "route", "/");
+    host_burn_ms(60);
+    jsprof_trace_set(me, b, NULL);
+    host_burn_ms(60);
+    jsprof_trace_set(me, NULL, NULL);
+    jsprof_label_set(me, "route", NULL);
+    ((struct jsp_thread *)(void *)me)->sampled.tags.shared = &shared;
+    shared = &record;
+    host_burn_ms(60);
+    record.valid = 0;
+    host_burn_ms(60);
+    shared = (const void *)(uintptr_t)16; /* freed memory */
+    host_burn_ms(60);
+    jsprof_task_begin(me, task);
+    host_burn_ms(60);
+    jsprof_task_end(me, task);
+    if (!host_close(&h) || !CHECK_EQ(jsp_profile_load(&traced, &h.read, &options), 0))
+        return;
+    CHECK(samples_in(&traced, 0xA1, false) > 8);
+    CHECK(samples_in(&traced, 0xA1, true) > 4);
+    CHECK(samples_in(&traced, 0xB1, true) > 4);
+    CHECK(samples_in(&traced, 0xC1, false) > 4);
+    CHECK(samples_in(&traced, 0, false) > 8);
+    CHECK_EQ(samples_in(&traced, 0xA1, false) + samples_in(&traced, 0xA1, true) +
+                 samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) +
+                 samples_in(&traced, 0, false), traced.samples);
+    CHECK_EQ(h.profile.labels.n_sets, 2); /* without traces */
+    jsp_profile_free(&traced);
+    host_free(&h);
+}
+
 /* -- Torn reads ------------------------------------------------------------- */
 
 static volatile bool stops;
@@ -273,6 +333,7 @@ int main(void)
     RUN(a_task_carries_its_labels_to_its_runs);
     RUN(a_run_that_is_left_leaves_no_labels);
     RUN(mistakes_are_counted);
+    RUN(a_sample_has_its_trace);
     RUN(no_sample_has_half_of_a_change);
     return DONE();
 }
