@@ -42,14 +42,14 @@ static struct jsp_flow flows_cause(const struct jsp_tasks *t, uint32_t run, uint
     const struct jsp_task *task = &t->tasks[r->task];
     struct jsp_flow flow = { JSP_TASK_NONE, task->time };
     int64_t ready;
-    if (r->delay < 0 && n > 0) {
-        uint32_t before = t->runs_of[task->first_run + n - 1];
-        return (struct jsp_flow){ before, t->runs[before].begin };
-    }
     if (r->delay >= 0 && !__builtin_sub_overflow(r->begin, r->delay, &ready)) {
         flow = (struct jsp_flow){ flows_run_of(t, r->by, ready), ready };
         if (flow.from != JSP_TASK_NONE)
             return flow;
+    }
+    if (n > 0 && (r->by == task->parent || r->delay < 0)) { /* a timer, set for once more */
+        uint32_t before = t->runs_of[task->first_run + n - 1];
+        return (struct jsp_flow){ before, t->runs[before].begin };
     }
     if (r->by == task->parent || r->delay < 0)
         flow = (struct jsp_flow){ flows_run_of(t, task->parent, task->time), task->time };

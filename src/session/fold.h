@@ -3,8 +3,8 @@
  *
  * A row is a thread, a stack (a node of the compact form's table), a state and labels. Memory is
  * bounded by the number of rows, and by that of nodes, whose table begins anew before a segment if
- * it is half full. A sample whose stack fits neither is refused, and counted by the output. Like the
- * output, the table belongs to the drain, or to the thread that holds the session.
+ * it is half full. A sample whose stack fits neither is refused, and counted by the output. Like
+ * the output, the table belongs to the drain, or to the thread that holds the session.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -106,14 +106,11 @@ void jsp_tasks_out_record(struct jsp_tasks_out *out, struct jsp_writer *w, int32
             .made = { rec->task, rec->begin_ns, rec->parent,
                       write_what(out, rec->kind, rec->name), rec->stack },
         };
-    if (rec->tag == JSP_TASKS_READY)
+    if (rec->tag == JSP_TASKS_READY || rec->tag == JSP_TASKS_DUE)
         r = (struct jsp_tasks_record){
-            JSP_WIRE_TASKS_READY, .ready = { rec->task, rec->begin_ns, rec->end_ns },
-        };
-    if (rec->tag == JSP_TASKS_DUE)
-        r = (struct jsp_tasks_record){
-            JSP_WIRE_TASKS_DUE, .ready = { rec->task, rec->begin_ns, rec->end_ns,
-                                           (uint64_t)rec->stack << 32 | rec->depth },
+            rec->tag == JSP_TASKS_DUE ? JSP_WIRE_TASKS_DUE : JSP_WIRE_TASKS_READY,
+            .ready = { rec->task, rec->begin_ns, rec->end_ns,
+                       (uint64_t)rec->stack << 32 | rec->depth },
         };
     if (rec->tag == JSP_TASKS_RUN)
         r = (struct jsp_tasks_record){

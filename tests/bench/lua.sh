@@ -158,7 +158,8 @@ whole_nothing() # NAME CODE
             printf "row\t%s\t<= 1.0 ms\t", name
             printf "%.2f ms (%.2f..%.2f)\t", $1, $2, $3
             printf "quartiles %.2f..%.2f, user and system; ", $4, $5
-            printf "%.2f times the process without it\t%s\n", ratio - 1, holds }' "$work/whole.lines"
+            printf "%.2f times the process without it\t%s\n", ratio - 1, holds
+        }' "$work/whole.lines"
 }
 
 # The interpreter is the same on both sides, except for the launcher.

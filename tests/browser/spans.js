@@ -101,7 +101,7 @@ const million = page => page.evaluate(() => {
 withBrowser(async open => {
     const page = await open(process.argv[2]);
     same('lanes', await page.evaluate(() => app.timeline.lanes.map(l => [l.label, l.rows])),
-        [['main', 3], ['thread 200', 1]]);
+        [['main', 3], ['thread 200', 1], ['app', null]]);
     same('one late turn', await text(page, '#late'), '1 late');
     await pointer(page);
     await keys(page);

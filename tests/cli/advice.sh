@@ -25,6 +25,7 @@ static double cpu_now(void)
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
+    o.flags = o.hz == 10000 ? JSPROF_TIMER : 0; /* the looker does not need the kernel's tick */
     double seconds = atof(argv[4]), until = cpu_now() + seconds;
     jsprof *p;
     jsprof_thread *t;

@@ -14,7 +14,7 @@ JSPROF=markdown.cap JSPROF_CLOCK=wall "$lark" "$programs/markdown.lark" \
 frames()
 {
     "$jsprof" dump --csv "$1" 2>/dev/null | sed 1d | cut -d , -f 2- |
-        grep -v '"jsprof/\(samples\|pcs\|stacks\)"'
+        grep -av '"jsprof/\(samples\|pcs\|stacks\|states\)"'
 }
 
 for name in good big every foreign events evil lark markdown; do
@@ -26,15 +26,16 @@ for name in good big every foreign events evil lark markdown; do
     is_rc 0
     is_err ''
     for form in plain compact back; do
-        frames $form/x.cap | grep ',SAMPLE,' >$form.samples
-        frames $form/x.cap | grep -v ',SAMPLE,' | LC_ALL=C sort >$form.others
+        frames $form/x.cap | grep -a ',SAMPLE,' >$form.samples
+        frames $form/x.cap | grep -av ',SAMPLE,' | LC_ALL=C sort >$form.others
     done
     ran="$name.cap"
     cmp plain.samples back.samples >out || wrong 'has other samples when it comes back'
     cmp plain.samples compact.samples >out || wrong 'has other samples when it is compact'
     cmp plain.others back.others >out || wrong 'has other frames when it comes back'
     [ -s plain.samples ] || wrong 'has no samples'
-    for view in 'report --json' 'report --lines --csv' 'tree --json' 'threads --json' \
+    for view in 'report --json' 'report --lines --csv' 'report --by state --csv' \
+        'tree --json' 'threads --json' \
         'tree --bottom-up --csv' 'convert --to json' 'convert --to perf' \
         'convert --to callgrind' 'convert --to firefox' 'convert --to speedscope' \
         'convert --to chrome' 'convert --to folded' 'diff x.cap' 'info --json'; do

@@ -195,7 +195,7 @@ TEST(unknown_name_is_refused_with_the_names_there_are)
                  "%s: no such option; there are path, clock, source, stalls, "
                  "continuous, segment, keep, hz, max_depth, ring_bytes, label_bytes, signo, "
                  "alloc, segment_s, keep_s, keep_mib, chain, nofollow, no_native, perf_map, "
-                 "jitdump, compact, no_thread, children, sched, control", names[i]);
+                 "jitdump, compact, no_thread, children, sched, control, gdb_jit", names[i]);
         refused(names[i], "1", why);
     }
 }

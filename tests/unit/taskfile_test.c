@@ -66,7 +66,7 @@ TEST(every_record_is_read_as_it_was_written)
         { JSP_WIRE_TASKS_STACK, .stack = { 5, { 4, addrs, lines, NULL, NULL } } },
         { JSP_WIRE_TASKS_NEW, .made = { 9, 1000, 3, 1, 5 } },
         { JSP_WIRE_TASKS_NEW, .made = { 10, 900, 0, 0, 0 } },
-        { JSP_WIRE_TASKS_READY, .ready = { 9, 1500, 10 } },
+        { JSP_WIRE_TASKS_READY, .ready = { 9, 1500, 10, 0 } },
         { JSP_WIRE_TASKS_DUE, .ready = { 9, 1600, 10, UINT64_C(1) << 40 } },
         { JSP_WIRE_TASKS_RUN, .run = { 9, 2000, 500, 63, JSP_WIRE_RUN_LEFT } },
         { JSP_WIRE_TASKS_RUN, .run = { 0, INT64_MAX, 0, 0, JSP_WIRE_RUN_OPEN } },
@@ -110,7 +110,7 @@ TEST(a_record_that_is_cut_is_refused)
         { JSP_WIRE_TASKS_WHAT, .what = { 300, { "kind", 4 }, { "name", 4 } } },
         { JSP_WIRE_TASKS_NEW, .made = { 1u << 20, 1u << 30, 1, 300, 300 } },
         { JSP_WIRE_TASKS_RUN, .run = { 1u << 20, 1u << 30, 1u << 30, 300, 3 } },
-        { JSP_WIRE_TASKS_READY, .ready = { 1u << 20, 1u << 30, 1 } },
+        { JSP_WIRE_TASKS_READY, .ready = { 1u << 20, 1u << 30, 1, 0 } },
         { JSP_WIRE_TASKS_TURN, .turn = { 1u << 30, 1u << 30, 300, 300 } },
     };
     for (size_t i = 0; i < sizeof in / sizeof *in; i++) {
