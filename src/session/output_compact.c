@@ -8,7 +8,7 @@
 
 /* Append the block of jsprof/stacks as a chunk; its samples now have a place in the
  * file. */
-static int output_block(struct jsp_output *out)
+static int output_pack_block(struct jsp_output *out)
 {
     uint32_t waiting = out->compact->waiting;
     int err = jsp_compact_write(out->compact, &out->writer);
@@ -22,7 +22,7 @@ static int output_block(struct jsp_output *out)
 /* Return true if the block was full and is written: then there is room. */
 static bool output_again(struct jsp_output *out, int err)
 {
-    return err == -ENOBUFS && out->compact->pack.used && output_block(out) == 0;
+    return err == -ENOBUFS && out->compact->pack.used && output_pack_block(out) == 0;
 }
 
 int jsp_output_packed(struct jsp_output *out, const struct jsp_compact_sample *sample)
@@ -77,7 +77,7 @@ int jsp_output_stacks(struct jsp_output *out)
         done++;
     if (done)
         jsp_fold_drop(fold, done);
-    int written = output_block(out);
+    int written = output_pack_block(out);
     return err ? err : written;
 }
 

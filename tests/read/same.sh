@@ -134,7 +134,7 @@ says 1 'show: nothing.cap: empty file (-74)' report nothing.cap
 says 1 'show: time: time wants FROM..TO as in 2s..5s, not "2." (-22)' report good.cap time=2.
 says 1 'show: clock: clock is cpu or wall, not "x" (-22)' report good.cap clock=x
 says 1 "show: by: by knows function, category, kind, tier, module, file, line, thread, state, \
-syscall and task, not \"x\" (-22)" report good.cap by=x
+syscall, task and label, not \"x\" (-22)" report good.cap by=x
 says 1 'show: no thread "7" (there are: 100 main, 200 helper two) (-61)' report good.cap thread=7
 says 1 'show: only: only: Unmatched ( or \( (-22)' report good.cap 'only=('
 says 1 'show: state: state: the capture does not record what threads were doing (-61)' \

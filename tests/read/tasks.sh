@@ -12,12 +12,12 @@ cat >wanted <<EOF
 task 5 timeout tick (app.js:10) of 100 at 1000000, runs 3 < $main
 task 6 promise load (app.js:20) of 100 at 12000000, runs 2, parent 0 < $work < $main
 task 7 promise show (app.js:30) of 100 at 15000000, runs 1, parent 1 < $work < $main
-run 0 of 0 on 100 at 10000000 for 4000000, inner 0, delay 9000000, depth 0
+run 0 of 0 on 100 at 10000000 for 4000000, inner 0, delay 1000000, depth 0
 run 1 of 1 on 100 at 14500000 for 1000000, inner 0, delay 1500000, depth 0
-run 2 of 0 on 100 at 20000000 for 2000000, inner 0, delay -1, depth 0
+run 2 of 0 on 100 at 20000000 for 2000000, inner 0, delay 1000000, depth 0
 run 3 of 2 on 100 at 23000000 for 25000000, inner 10000000, delay 8000000, depth 0
 run 4 of -1 on 100 at 30000000 for 10000000, inner 0, delay -1, depth 1
-run 5 of 0 on 100 at 60000000 for 5000000, inner 0, delay -1, depth 0, open
+run 5 of 0 on 100 at 60000000 for 5000000, inner 0, delay 0, depth 0, open
 run 6 of 1 on 200 at 20000000 for 10000000, inner 0, delay -1, depth 0
 turn on 100 at 9000000 for 7000000, inner 0
 turn on 100 at 20000000 for 30000000, inner 0
