@@ -234,7 +234,7 @@ int jsprof_start_from_env(jsprof **out)
         return 1;
     jsprof_close(*out);
     *out = NULL;
-    char why[8]; /* an option, or the folder, was explained */
+    char why[512]; /* an option, or the folder, was explained */
     if (options.continuous && jsp_explained(err, why, sizeof why))
         return err;
     if (options.continuous)
