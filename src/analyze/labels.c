@@ -50,7 +50,7 @@ static uint32_t labels_hash(const struct jsp_hash *table, uint64_t number, int32
     return (uint32_t)jsp_hash_mix(jsp_hash_mix(table->seed, number), (uint32_t)pid);
 }
 
-/* Return what a number stands for: that of a set or a trace, or that of a task. */
+/* Return what a number means: that of a set or a trace, or that of a task. */
 static const struct jsp_label_known *labels_find(const struct jsp_labels_read *l, bool is_task,
                                                  uint64_t number, int32_t pid)
 {

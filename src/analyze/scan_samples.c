@@ -222,7 +222,7 @@ static int scan_account(struct jsp_profile *p, const struct scan_one *o,
     p->packed += o->sample.ref != 0;
     p->weight += w->weight;
     p->value += value;
-    /* a folded sample is as certain as the samples that it stands for */
+    /* a folded sample is as certain as its samples */
     p->squares += (double)value * (double)value /
                   (double)(p->fold_ns && w->weight ? w->weight : 1);
     if (p->samples == 1)

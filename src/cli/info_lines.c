@@ -223,60 +223,60 @@ void cli_info_bad(const struct cli_capture *c, const char *label)
            "longjmp, or nameless; their order may be wrong\n", cli_count(text, n));
 }
 
+struct info_cause {
+    uint64_t n;
+    const char *one, *many, *how; /* one and many may be "" */
+};
+
+/* Print how many there were of each cause, in one line, if there were any. */
+static void info_causes(const struct cli_capture *c, const char *label,
+                        const struct info_cause *causes, size_t n_causes)
+{
+    char n[CLI_NUMBER];
+    int shown = 0;
+    for (const struct info_cause *at = causes; at < causes + n_causes; at++) {
+        const char *what = at->n == 1 ? at->one : at->many;
+        if (!at->n)
+            continue;
+        if (!shown)
+            cli_label(&c->style, label);
+        printf("%s%s%s%s %s", shown++ ? ", " : "", cli_count(n, at->n), *what ? " " : "", what,
+               at->how);
+    }
+    if (shown)
+        putchar('\n');
+}
+
 /* Print which names the file lacks. */
 void cli_info_names(const struct cli_capture *c, const char *label)
 {
     const struct jsp_account_session *s = &c->profile->account.session;
-    const struct {
-        uint64_t n;
-        const char *one, *many, *how;
-    } causes[] = {
+    const struct info_cause causes[] = {
         { s->labels_lost, "frame", "frames", "without a name, the table was full" },
         { s->labels_cut, "name", "names", "cut" },
         { s->addresses_missed, "C address", "C addresses",
           "without a name, too many different ones" },
     };
-    char n[CLI_NUMBER];
-    int shown = 0;
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (!causes[i].n)
-            continue;
-        if (!shown)
-            cli_label(&c->style, label);
-        printf("%s%s %s %s", shown++ ? ", " : "", cli_count(n, causes[i].n),
-               causes[i].n == 1 ? causes[i].one : causes[i].many, causes[i].how);
-    }
-    if (shown)
-        putchar('\n');
+    info_causes(c, label, causes, sizeof causes / sizeof *causes);
 }
 
 /* Print what became of labels that samples lack. */
 void cli_info_labels(const struct cli_capture *c, const char *label)
 {
     const struct jsp_account *a = &c->profile->account;
-    const struct {
-        uint64_t n;
-        const char *how;
-    } causes[] = {
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_full)), "not set, no room" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_cut)), "cut" },
-        { a->session.tags_bad, "not UTF-8" },
-        { a->session.tags_stray, "on another thread" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_foreign)), "in a signal handler" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_unmatched)), "ended twice" },
-        { a->session.tags_unwritten, "not written" },
+    const struct info_cause causes[] = {
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_full)), "", "",
+          "not set, no room" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_cut)), "", "", "cut" },
+        { a->session.tags_bad, "", "", "not UTF-8" },
+        { a->session.tags_stray, "", "", "on another thread" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_foreign)), "", "",
+          "in a signal handler" },
+        { info_sum(a, offsetof(struct jsp_account_thread, tags_unmatched)), "", "",
+          "ended twice" },
+        { a->session.tags_unwritten, "", "", "not written" },
     };
-    char n[CLI_NUMBER];
-    int shown = 0;
-    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
-        if (!causes[i].n)
-            continue;
-        if (!shown)
-            cli_label(&c->style, label);
-        printf("%s%s %s", shown++ ? ", " : "", cli_count(n, causes[i].n), causes[i].how);
-    }
-    if (shown)
-        putchar('\n');
+    info_causes(c, label, causes, sizeof causes / sizeof *causes);
 }
 
 /* Print how many marks and counter values the file lacks. */

@@ -119,7 +119,7 @@ static unsigned char *gdbjit_put_row(unsigned char *to, const jsprof_code_row *r
     return gdbjit_put_rule(to, GDBJIT_FP, row->fp_at);
 }
 
-/* Fill a record's length, behind which it begins, up to a multiple of 8 with no operations. */
+/* Fill a record up to a multiple of 8 with no operations, and put its length before it. */
 static unsigned char *gdbjit_end_record(unsigned char *begin, unsigned char *to)
 {
     while ((to - begin) % 8 != 4)

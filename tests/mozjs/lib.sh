@@ -76,3 +76,12 @@ compile_host() # VERSION SOURCE PROGRAM: a host that embeds this SpiderMonkey
         $(pkg-config --cflags "mozjs-$1") "$2" "$B/lib/libjsprof-mozjs-$1.a" \
         "$B/lib/libjsprof.a" $(pkg-config --libs "mozjs-$1") -pthread -o "$3"
 }
+
+# Skip the test where a GTK 4 program can not have a display of its own.
+need_gtk()
+{
+    command -v xvfb-run >/dev/null && gjs-console -c 'imports.gi.versions.Gtk = "4.0";
+        imports.gi.Gtk' 2>/dev/null && return
+    echo 'SKIP: needs xvfb xauth gir1.2-gtk-4.0 gjs'
+    exit 77
+}

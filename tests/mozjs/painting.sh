@@ -7,11 +7,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-if ! command -v xvfb-run >/dev/null || ! gjs-console -c 'imports.gi.versions.Gtk = "4.0";
-    imports.gi.Gtk' 2>/dev/null; then
-    echo 'SKIP: needs xvfb xauth gir1.2-gtk-4.0 gjs'
-    exit 77
-fi
+need_gtk
 
 # An animation of 40 frames. Within every eighth frame it computes for 100 ms, and after two of the
 # others a timeout does. It prints the number of frames that it saw, and of those that it missed

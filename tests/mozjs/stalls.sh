@@ -7,11 +7,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-if ! command -v xvfb-run >/dev/null || ! gjs-console -c 'imports.gi.versions.Gtk = "4.0";
-    imports.gi.Gtk' 2>/dev/null; then
-    echo 'SKIP: needs xvfb xauth gir1.2-gtk-4.0 gjs'
-    exit 77
-fi
+need_gtk
 
 # Frames of an animation, and quick timeouts. It computes in the callback of a tick, in a draw
 # function and in an idle, reads from a pipe that is written 200 ms later, and collects a large
