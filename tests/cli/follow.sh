@@ -76,7 +76,7 @@ follow good.cap report
 ends 0
 "$jsprof" report good.cap | cmp -s - out || wrong 'differs from the answer without --follow'
 
-# One that its writer leaves incomplete ends, where the system tells of writers.
+# One that its writer leaves incomplete ends, where the system shows who has it open.
 begin
 follow grow.cap report --csv
 until_true has_blocks 1
