@@ -147,9 +147,10 @@ test-programs: $(C_TESTS) $(FAULTY)
 
 fuzz-programs: $(FUZZERS)
 
-# The closing line is the last one on stdout; STRICT=1 makes a skip a failure.
+# The closing line is the last one on stdout; STRICT=1 makes a skip a failure, ALONE=N runs
+# up to N failed tests once more, alone.
 check: all test-programs fuzz-programs ## build everything and run every test
-	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh \
 	  $(C_TESTS) $(FUZZERS) $(SH_TESTS)
 
 check-long: export LONG = 1

@@ -7,10 +7,13 @@
 # ("SKIP: needs PACKAGE"). A *_fuzz is one test, given its corpus. Any other program
 # speaks TAP and counts by case; dying, or breaking its plan, is one more failure.
 #
+# With ALONE=N, when at most N files failed, they run once more, one after another: many
+# tests measure time, and two of them share the machine. Those that pass then are named.
+#
 # The whole output of the run that ended last lies in $B/results.
 #
 # Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (900 seconds),
-# RUN_UNDER (an emulator for the programs).
+# RUN_UNDER (an emulator for the programs), ALONE (0).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -68,10 +71,34 @@ list_skips() # FILE OUTPUT: one line for each skip, with its reason
     esac
 }
 
+failed_files() # print the files whose count has failures
+{
+    for file; do
+        read -r _ failed _ 2>/dev/null <"$(result_of "$file").count" || failed=1
+        [ "$failed" = 0 ] || echo "$file"
+    done
+}
+
+again() # FILE...: run each alone, when they are few
+{
+    [ $# -gt 0 ] && [ $# -le "${ALONE:-0}" ] || return 0
+    echo "again, alone: $*"
+    for file; do
+        mv "$(result_of "$file").out" "$(result_of "$file").first"
+        sh tests/run.sh --one "$file"
+        [ -n "$(failed_files "$file")" ] || echo "$file" >>"$RESULTS/alone"
+    done
+}
+
+result_of() # FILE: print where its results lie, without the end of the name
+{
+    echo "$RESULTS/$(echo "${1#"$SRCDIR"/}" | tr '/' '@')"
+}
+
 run_one() # FILE: run, count, say so in one write
 {
     rel=${1#"$SRCDIR"/}
-    out=$RESULTS/$(echo "$rel" | tr '/' '@')
+    out=$(result_of "$1")
     began=$(date +%s)
     run_program "$1" >"$out.out" 2>&1 </dev/null
     rc=$?
@@ -106,12 +133,17 @@ B=$(cd "$B" && pwd) CC=${CC:-gcc}
 RESULTS=$(mktemp -d "$B/results.XXXXXX") || exit 2 # two runs may share a build folder
 export B CC SRCDIR RESULTS
 [ $# -gt 0 ] && printf '%s\n' "$@" | xargs -n 1 -P "${JOBS:-2}" sh tests/run.sh --one
+again $(failed_files "$@")
+bad=$(failed_files "$@" | sed "s|^$SRCDIR/|  |; s|^[^ ]|  &|")
 
 ran=$(find "$RESULTS" -name '*.count' | wc -l)
 set -- $# $(cat "$RESULTS"/*.count 2>/dev/null |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
 failed=$(($3 + $1 - ran)) # a test that left no count did not end by itself
 [ "$4" = 0 ] || { echo 'skipped:'; cat "$RESULTS"/*.skip | sed 's/^/  /'; }
+[ ! -f "$RESULTS/alone" ] || { echo 'failed beside another test, passed alone:'
+    sed "s|^$SRCDIR/||; s|^|  |" "$RESULTS/alone"; }
+[ -z "$bad" ] || printf 'failed:\n%s\n' "$bad"
 rm -rf "$B/results" && mv "$RESULTS" "$B/results" # of the run that ended last
 echo "$2 passed, $failed failed, $4 skipped"
 [ "$failed" = 0 ] && [ "$2" != 0 ] && { [ "$4" = 0 ] || [ -z "${STRICT:-}" ]; }

@@ -6,7 +6,7 @@
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-unset STRICT
+unset STRICT ALONE
 bad=0
 
 expect() # STATUS CLOSING-LINE NAME, the test itself on stdin
@@ -82,6 +82,29 @@ expect 0 '1 passed, 0 failed, 0 skipped' beside.sh <<'END'
 echo true >"$B/inner.sh"
 [ "$(sh "$SRCDIR/tests/run.sh" "$B/inner.sh" | tail -n 1)" = '1 passed, 0 failed, 0 skipped' ]
 END
+
+# What failed once may pass alone, if it is asked for and few failed; never in silence.
+once='[ -f "$0.ran" ] && exit 0; touch "$0.ran"; exit 1'
+expect 1 '0 passed, 1 failed, 0 skipped' once.sh <<END
+$once
+END
+reason '/once.sh'
+rm "$tmp/once.sh.ran"
+ALONE=1
+export ALONE
+expect 0 '1 passed, 0 failed, 0 skipped' once.sh <<END
+$once
+END
+reason 'failed beside another test, passed alone:'
+expect 1 '0 passed, 1 failed, 0 skipped' twice.sh <<'END'
+exit 1
+END
+reason '/twice.sh'
+rm "$tmp/once.sh.ran"
+! B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/once.sh" "$tmp/twice.sh" >"$tmp/out" || bad=1
+tail -n 1 "$tmp/out" | grep -q '^0 passed, 2 failed,' ||
+    { echo 'runner: more than ALONE ran again:'; cat "$tmp/out"; bad=1; }
+unset ALONE
 
 cat >"$tmp/harness.c" <<'END'
 #include "test.h"
