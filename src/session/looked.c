@@ -25,6 +25,11 @@ int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t 
     return syscall(SYS_rt_tgsigqueueinfo, l->pid, tid, signo, &info) < 0 ? -errno : 0;
 }
 
+bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t)
+{
+    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is == JSP_SLEEP_ASLEEP;
+}
+
 static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     t->sent_ns = now;

@@ -68,12 +68,15 @@ static bool looker_has_stopped(struct jsp_looker *l, const struct jsp_looked *t,
                                         : t->was == JSP_LOOKED_OFF;
 }
 
-/* Look at a thread, and return whether it was on a processor until we looked. */
-static bool looker_is_on(struct jsp_looker *l, struct jsp_looked *t,
-                         const struct jsp_looker_moment *m, uint64_t ran_ns)
+/* Was the thread, which has run for `ran_ns`, on a processor until we looked? */
+static enum jsp_looked_was looker_was(struct jsp_looker *l, struct jsp_looked *t,
+                                      const struct jsp_looker_moment *m, uint64_t ran_ns)
 {
-    return jsp_now_ns(t->cpu_clock) != t->ran_ns || /* its clock goes on */
-           (looker_is_behind(l, t) && looker_has_stopped(l, t, m, ran_ns));
+    if (!m->is_fair)
+        return JSP_LOOKED_UNKNOWN;
+    t->is_awake = jsp_now_ns(t->cpu_clock) != t->ran_ns; /* its clock goes on */
+    return t->is_awake || (looker_is_behind(l, t) && looker_has_stopped(l, t, m, ran_ns))
+               ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
 }
 
 /* Look at one thread. Return true if it has run since the last look. */
@@ -88,12 +91,13 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     }
     t->ran_ns = ran;
     t->balance += jsp_looker_periods(l, by);
-    t->was = !m->is_fair ? JSP_LOOKED_UNKNOWN :
-             looker_is_on(l, t, m, by) ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
+    t->was = looker_was(l, t, m, by);
     if (t->was == JSP_LOOKED_ON) {
         t->debt += jsp_looker_meet(l, t);
-        jsp_looker_report(l, t, m->now);
+        if (!jsp_looker_dozes(l, t))
+            jsp_looker_report(l, t, m->now);
     }
+    t->is_awake = false;
     return true;
 }
 

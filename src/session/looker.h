@@ -196,6 +196,11 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
+/* The thread ran just now. Return true if it is on its way into a sleep: in a virtual machine, the
+ * kernel may take 20 us for the sleep's timer. A signal would be an interruption, so the thread
+ * owes this point until the next look that meets it. */
+bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t);
+
 /* Add the debt to the expirations of a signal that is still under way. Return false if there is
  * none. */
 bool jsp_looker_owe_more(struct jsp_looked *t);

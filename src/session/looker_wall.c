@@ -329,7 +329,8 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         return;
     }
     l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
-    t->is_awake = is == JSP_LOOK_WAITS || (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns));
+    t->is_awake = is == JSP_LOOK_WAITS || (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns) &&
+                                           !jsp_looker_dozes(l, t));
     if (at.is == JSP_SLEEP_GONE) { /* or its files cannot be read any more */
         t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
         wall_signal(l, t, m->now);

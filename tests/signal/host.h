@@ -154,6 +154,17 @@ static inline bool host_load(struct host *h)
            (!getenv("HOST_COMPACT") || CHECK_EQ(h->profile.packed, h->profile.samples));
 }
 
+/* Run the work again until it has so many samples: where the machine is busy, most looks are late
+ * and take none. */
+static inline void host_work(const struct host *h, void (*work)(void), uint64_t samples)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    for (int i = 0; i < 50 && stats.samples < samples; i++) {
+        work();
+        CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+    }
+}
+
 /* Stop, look at the counters, close, read the file back. */
 static inline bool host_close(struct host *h)
 {

@@ -100,7 +100,7 @@ static bool run(enum jit_frame frame, const struct stack_reader *reader, uint64_
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
     generate(frame);
     CHECK_EQ(jsprof_start(h.prof), 0);
-    program();
+    host_work(&h, program, 100);
     bool good = host_close(&h);
     if (good) {
         host_check(&h);

@@ -60,12 +60,13 @@ static void lives_at(int clock)
     host_recount(&lives_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
         makers[i] = host_thread(lives_make, h.prof);
-    faults_sleep_us((long)faults_ms() * 1000);
+    do /* longer on a machine that is busy */
+        faults_sleep_us((long)faults_ms() * 1000);
+    while (host_counted(&lives) <= 20);
     host_count(&lives_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
         pthread_join(makers[i], NULL);
     printf("# %u threads in %llu ms\n", host_counted(&lives), (unsigned long long)faults_ms());
-    CHECK(host_counted(&lives) > 20);
     if (host_close(&h)) {
         uint64_t ms = faults_attached_ms(&h, clock);
         host_check(&h);
@@ -135,7 +136,7 @@ static uint32_t hole_toggle(size_t n)
 {
     uint32_t n_toggles = 0;
     uint64_t until = host_ns(CLOCK_MONOTONIC) + faults_ms() * 1000000;
-    while (host_ns(CLOCK_MONOTONIC) < until) {
+    while (host_ns(CLOCK_MONOTONIC) < until || n_toggles <= 20) {
         if (mprotect(hole_from(), n, PROT_NONE) != 0 ||
             mprotect(hole_from(), n, PROT_READ | PROT_WRITE) != 0)
             break;
@@ -214,12 +215,13 @@ TEST(stacks_are_unmapped_as_their_threads_end)
     host_recount(&own_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
         makers[i] = host_thread(own_make, h.prof);
-    faults_sleep_us((long)faults_ms() * 1000);
+    do
+        faults_sleep_us((long)faults_ms() * 1000);
+    while (host_counted(&lives) <= 10);
     host_count(&own_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
         pthread_join(makers[i], NULL);
     printf("# %u threads\n", host_counted(&lives));
-    CHECK(host_counted(&lives) > 10);
     if (host_close(&h)) {
         host_check(&h);
         CHECK(faults_walked(&h));

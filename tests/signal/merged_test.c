@@ -173,7 +173,7 @@ static void check(enum form of)
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
     if ((of != HOST && of != HOST_LOOP) || describe_host())
         CHECK_EQ(jsprof_start(h.prof), 0);
-    program();
+    host_work(&h, program, 100);
     if (host_close(&h)) {
         host_check(&h);
         uint64_t n = stack_each(&h, &reader);
@@ -259,7 +259,7 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
         return;
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
     CHECK_EQ(jsprof_start(h.prof), 0);
-    program();
+    host_work(&h, program, 100);
     if (host_close(&h)) {
         host_check(&h);
         stack_each(&h, &reader);
