@@ -224,17 +224,19 @@ static uint64_t looker_deep(uint64_t idle_ns)
     return idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : LOOKER_DEEPEST_NS;
 }
 
-/* Look, if a point has passed. `is_alarm`: a tick of a thread that runs caused this look.
- * Return how long to sleep then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
+/* Look, if a point has passed. `is_alarm`: a tick that met a thread of the process caused this
+ * look. If none of ours has run, it met the drain, for example: sleep on. Return how long to sleep
+ * then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
                                false };
     uint32_t extra = looker_take_extra(l, now);
-    if (is_alarm)
+    bool looks = m.points || extra;
+    if (is_alarm && l->n >= LOOKER_MANY) /* one of those that rest, perhaps */
         l->ran_ns = now;
-    if (m.points || extra) {
+    if (looks) {
         m.is_fair = !is_alarm && looker_is_fair(l, now);
         looker_round(l, &m);
         /* a quarter of the time at most, however many threads there are */
@@ -244,7 +246,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     }
     looker_expect(l, now);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
-    l->is_deep = l->has_alarm && now - l->ran_ns > awake;
+    l->is_deep = l->has_alarm && now - l->ran_ns > awake && (looks || !is_alarm);
     if (l->is_deep)
         return l->sleeper ? looker_deep(now - l->ran_ns) : LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);

@@ -276,8 +276,8 @@ static void rest_at(int clock)
         /* what is less than a period goes from thread to thread */
         CHECK(h.stats.expirations + 10 + ms / 100 > ms);
         CHECK(h.stats.expirations < ms + 100 + ms / 100);
-        CHECK(host_weight(&h, "rest_burn") > burnt / 2);
         /* on a busy machine a thread may be gone before its samples are due */
+        CHECK(host_weight(&h, "rest_burn") > burnt / 5);
         if (clock == JSPROF_CLOCK_WALL)
             CHECK(running > burnt / 2 && running < burnt * 2);
     }

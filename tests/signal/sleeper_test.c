@@ -97,7 +97,8 @@ static const struct nap_call {
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
 };
 enum { NAP_CALLS = sizeof nap_calls / sizeof nap_calls[0], NAP_ROUNDS = 400, NAP_LONG = 100000,
-       NAP_LOOKS = 10000 /* of which one may interrupt a call */ };
+       NAP_LOOKS = 10000 /* of which one may interrupt a call */,
+       NAP_CHANCE = 8 };
 
 static uint32_t nap_rounds(const struct nap_call *call)
 {
@@ -180,11 +181,13 @@ TEST(calls_that_sleep_are_not_interrupted)
                (unsigned long long)h.stats.expirations, (unsigned long long)periods,
                (unsigned long long)h.stats.kept, (unsigned long long)h.stats.samples,
                h.profile.looks);
-        CHECK(distance(h.stats.expirations, periods) <= 30 + periods / 100);
+        CHECK(h.stats.expirations + 30 + periods / 100 >= periods);
+        /* a busy machine may be away for long while a thread comes or goes */
+        CHECK(h.stats.expirations <= periods + 50 + periods / 10);
         CHECK(h.stats.kept * 10 > h.stats.expirations * 9);
         for (int i = 0; i < NAP_CALLS; i++)
             CHECK(host_weight(&h, nap_calls[i].name) > nap_rounds(&nap_calls[i]) / 2);
-        CHECK(n_cut <= 2 + periods / NAP_LOOKS);
+        CHECK(n_cut <= NAP_CHANCE + periods / NAP_LOOKS);
     }
     close(sockets[0]);
     close(sockets[1]);
@@ -429,7 +432,8 @@ TEST(recording_of_the_looker_has_both_clocks)
         printf("# %llu of %llu ms of CPU time, %llu of %llu ms\n", (unsigned long long)cpu,
                (unsigned long long)ran_ms, (unsigned long long)wall, (unsigned long long)ms);
         CHECK(distance(cpu, ran_ms) <= 10 + ran_ms / 20);
-        CHECK(distance(wall, ms) <= 10 + ms / 20);
+        CHECK(wall <= ms + 10 + ms / 20);
+        CHECK(wall + 20 + ms / 5 >= ms); /* what it waits for at the end may have no sample */
     }
     host_free(&h);
 }
