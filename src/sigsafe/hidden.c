@@ -99,6 +99,14 @@ static bool hidden_sleeps(const struct jsp_arrival *a)
            (uint64_t)used.ru_nvcsw > a->now_ns[JSP_CLOCK_CPU] / HIDDEN_TICKS_NS;
 }
 
+/* Return true if the thread had a processor since the signal was due. The CPU clock stands still
+ * without one. */
+static bool hidden_ran_since(const struct jsp_arrival *a)
+{
+    uint64_t before = a->took_ns > a->late_ns ? a->took_ns - a->late_ns : 0;
+    return a->clock == JSP_CLOCK_CPU || a->ran_ns > before + HIDDEN_RAN_NS;
+}
+
 /* Return true if the thread ran on while the signal was due. Only the tick checks the CPU
  * clock. So on that clock two ticks in a row must have gone to the thread, or several
  * must have passed for a thread that seldom sleeps. */
@@ -108,8 +116,7 @@ static bool hidden_ran(const struct jsp_arrival *a)
     if (a->clock == JSP_CLOCK_CPU)
         return a->late_ns > HIDDEN_TICKS_NS &&
                (away < a->late_ns / 8 || (a->late_ns > HIDDEN_MANY_NS && !hidden_sleeps(a)));
-    uint64_t before = a->took_ns > a->late_ns ? a->took_ns - a->late_ns : 0;
-    return a->late_ns > HIDDEN_RAN_NS && a->ran_ns > before + HIDDEN_RAN_NS;
+    return a->late_ns > HIDDEN_RAN_NS && hidden_ran_since(a);
 }
 
 /* Return true if a handler ran inside kill or tgkill to this process. Such a call by
@@ -128,11 +135,13 @@ static bool hidden_was_taken(const struct jsp_arrival *a)
     return a->overrun < a->late_ns / JSP_HIDDEN_AGAIN_NS;
 }
 
-/* Return true if the first signal was discarded, which older kernels count as pending. */
+/* Return true if the first signal was discarded, which older kernels count as pending. A thread
+ * that waits for a processor may take its first signal as late as that, but it did not run
+ * meanwhile. */
 static bool hidden_was_dropped(const struct jsp_arrival *a)
 {
     return a->late_ns >= JSP_HIDDEN_AGAIN_NS &&
-           a->late_ns % JSP_HIDDEN_AGAIN_NS < HIDDEN_TICK_NS;
+           a->late_ns % JSP_HIDDEN_AGAIN_NS < HIDDEN_TICK_NS && hidden_ran_since(a);
 }
 
 /* Decide by what the thread did meanwhile. After a system call it may have spent the time
