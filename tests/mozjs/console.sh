@@ -201,23 +201,4 @@ G_DEBUG=fatal-warnings same argv.js -I late
 LC_ALL=nonsense same argv.js
 JSPROF='' same argv.js
 
-# -- The tests that come with gjs, where its source of 1.74 is: GJS_SOURCE=FOLDER --
-upstream() # FOLDER-OF-GJS-CONSOLE
-{
-    rm -rf "$SCRATCH/work"
-    mkdir "$SCRATCH/work"
-    upstream_tests=$GJS_SOURCE/installed-tests/scripts/testCommandLine.sh
-    (cd "$SCRATCH/work" && PATH=$1:$PATH && export PATH &&
-        exec timeout -k 1 120 sh "$upstream_tests") 2>/dev/null
-}
-
-if [ -n "${GJS_SOURCE:-}" ]; then
-    upstream /usr/bin >"$SCRATCH/upstream.stock"
-    upstream "$B/bin" >"$SCRATCH/upstream.ours"
-    echo "of gjs's own tests $(grep -c '^ok' "$SCRATCH/upstream.ours") pass"
-    check "gjs's own tests pass as with the stock console" \
-        diff "$SCRATCH/upstream.stock" "$SCRATCH/upstream.ours"
-    check 'and there are some' test "$(grep -c '^ok' "$SCRATCH/upstream.ours")" -ge 40
-fi
-
 finish
