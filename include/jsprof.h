@@ -91,7 +91,9 @@ enum {
      * longer than jsprof_stop and jsprof_close describe, even if `fd` is in blocking mode.
      * The library does not change the flags of `fd`. */
     JSPROF_USE_FD = 1u << 1,
-    /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. */
+    /* Options.flags: refuse (-ELOOP) a `path` whose last part is a symbolic link. And keep
+     * a capture there by an earlier session of this program, or of one that it forked: this
+     * session uses another name. jsprof_start_from_env sets this flag. */
     JSPROF_NOFOLLOW = 1u << 2,
     /* Options.flags: record VM frames only; do not unwind the C stack. */
     JSPROF_NO_NATIVE = 1u << 3,
@@ -274,9 +276,9 @@ JSPROF_API int jsprof_options_set(jsprof_options *o, const char *name,
  * Two sessions never write one file, in one process or in several. An open session holds
  * a lock (flock) on its file, if that is a regular file or a named pipe. Open uses
  * another name (PATH.PID, or PATH.PID.2 and so on) if another session holds the lock, or
- * if this process wrote the file before it executed its present program. Otherwise it
- * overwrites an existing file. jsprof_path returns the name in use. The library does not
- * lock `fd`.
+ * if this process wrote the file before it executed its present program, or, with
+ * JSPROF_NOFOLLOW, if this program did. Otherwise it overwrites an existing file. jsprof_path
+ * returns the name in use. The library does not lock `fd`.
  *
  * Other users can guess the default path and the paths of a perf map and a jitdump. If a
  * file exists there, it must be a plain file that belongs to this process's user and has

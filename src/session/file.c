@@ -143,15 +143,23 @@ static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
     return entry[FILE_ID] ? FILE_ID + strlen(entry + FILE_ID) + 1 : 0;
 }
 
-/* Return true if the entry is there, but of another program than the present one. */
-static bool file_has_other_program(const char *bytes, size_t n, const char *entry, size_t size)
+/* Return true if the entry in the file must be kept. It is of an earlier program of this process,
+ * or, for a name from the environment, of an earlier session of this program or of one that it
+ * forked. */
+static bool file_is_kept(const struct jsp_file *f, const char *bytes, size_t n, const char *entry)
 {
-    size_t process = (size_t)(strrchr(entry + FILE_ID, ' ') + 1 - entry);
-    const char *at = memmem(bytes, n, entry, process);
-    return at && (n - (size_t)(at - bytes) < size || memcmp(at, entry, size) != 0);
+    const char *at = memmem(bytes, n, entry, FILE_ID), *mine = entry + FILE_ID;
+    size_t room = at ? n - (size_t)(at - bytes) - FILE_ID : 0;
+    if (!at || !memchr(at + FILE_ID, 0, room))
+        return false;
+    const char *its = at + FILE_ID, *its_program = strrchr(its, ' ');
+    const char *program = strrchr(mine, ' ');
+    if (its_program && strcmp(its_program, program) == 0)
+        return f->nofollow;
+    return strncmp(its, mine, (size_t)(program + 1 - mine)) == 0;
 }
 
-/* Return true if the file is a capture by an earlier program of this process. */
+/* Return true if the file is a capture that this process must keep. */
 static bool file_is_mine(const struct jsp_file *f)
 {
     char entry[FILE_ID + JSP_FILE_WRITER];
@@ -159,7 +167,7 @@ static bool file_is_mine(const struct jsp_file *f)
     int fd = size ? jsp_descriptor_open(file_path(f), O_RDONLY, 0) : -1;
     char *bytes = fd < 0 ? NULL : malloc(JSP_FILE_WRITER_WITHIN);
     ssize_t n = bytes ? read(fd, bytes, JSP_FILE_WRITER_WITHIN) : -1;
-    bool is_mine = n > 0 && file_has_other_program(bytes, (size_t)n, entry, size);
+    bool is_mine = n > 0 && file_is_kept(f, bytes, (size_t)n, entry);
     free(bytes);
     if (fd >= 0)
         close(fd);

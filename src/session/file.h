@@ -3,8 +3,9 @@
  * Two writers never share a file. A session opens its file without emptying it, locks it,
  * and only then empties it. If another session has the lock, or if an earlier program of
  * this process recorded into the file before it executed the present one, the session
- * takes another name: NAME.PID, or NAME.PID.2 and so on. A later run by another process
- * overwrites the file.
+ * takes another name: NAME.PID, or NAME.PID.2 and so on. So does a session that the environment
+ * asked for, if an earlier session of the same program wrote the file. A later run by another
+ * process overwrites the file.
  *
  * Any thread.
  *
@@ -25,7 +26,8 @@ struct jsp_file {
     size_t folder;
     size_t skip;         /* part of it that is the process's current folder */
     size_t asked;        /* length of the requested name */
-    bool is_default, nofollow;
+    bool is_default;
+    bool nofollow;       /* the environment's: also keeps what this program recorded before */
     char pattern[PATH_MAX]; /* the requested name, with %p */
     char name[PATH_MAX]; /* absolute, unless the current folder is unknown */
 };
@@ -33,7 +35,7 @@ struct jsp_file {
 struct jsp_file_ask {
     const char *pattern; /* %p: the process id; NULL: JSP_FILE_DEFAULT */
     const char *folder;  /* folder of a relative pattern; NULL: the current one */
-    bool nofollow;       /* refuse a symbolic link */
+    bool nofollow;       /* refuse a symbolic link; keep what this program recorded before */
 };
 
 #define JSP_FILE_DEFAULT "jsprof-%p.syscap"

@@ -198,6 +198,17 @@ static int orphan(void)
     return 1;
 }
 
+/* Sessions of one program, each after the end of the one before; the last is of a child that knows
+ * of no session. */
+static int in_turn(void)
+{
+    int err = plain() || plain();
+    fflush(stdout);
+    if (!err && fork() == 0)
+        exit(plain());
+    return err || all_ended(1);
+}
+
 static int twice(const char *path)
 {
     jsprof_options options = { .size = sizeof options, .path = path };
@@ -230,6 +241,8 @@ int main(int argc, char **argv)
         return forked();
     if (!strcmp(mode, "become"))
         return become(argv[0]);
+    if (!strcmp(mode, "in_turn"))
+        return in_turn();
     if (!strcmp(mode, "orphan"))
         return orphan();
     return twice(file);

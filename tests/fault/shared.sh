@@ -73,6 +73,20 @@ said "$pid $SCRATCH/in/e.cap.$pid other"
 "$TOOL" dump e.cap | grep -q "before of $pid" || fail 'the first half was written over'
 "$TOOL" dump "e.cap.$pid" | grep -q "work of $pid" || fail 'no second half'
 
+# One session after the other, whose name only the environment knows.
+rm -f e.cap*
+for form in 0 1; do
+    JSPROF_COMPACT=$form
+    export JSPROF_COMPACT
+    share in_turn
+    each_has_its_own
+    pid=$(head -n 1 "$OUT" | sed 's/ .*//')
+    said "$pid $SCRATCH/in/e.cap"
+    said "$pid $SCRATCH/in/e.cap.$pid other"
+    [ "$(wc -l <"$OUT")" = 3 ] || fail 'not three captures'
+done
+unset JSPROF_COMPACT
+
 # Two sessions of one program.
 timeout 60 "$SCRATCH/share" twice "$SCRATCH/in/t.cap" >"$OUT" 2>&1 || fail "twice: $?"
 [ "$(cut -d ' ' -f 2 "$OUT" | sort -u | wc -l)" = 2 ] || fail 'two sessions, one file'
