@@ -91,6 +91,18 @@ const char *jsp_lua_environment_calls(void)
     return text && !jsp_lua_options_modes(text) ? "" : text;
 }
 
+/* Push the path, or nil. */
+static void environment_output(lua_State *L)
+{
+    const char *path = environment_get("JSPROF");
+    if (!path || *path == '/' || !*environment_folder)
+        lua_pushstring(L, path);
+    else
+        lua_pushfstring(L, "%s/%s", environment_folder, path);
+    if (path && (strcmp(path, "-") == 0 || jsp_lua_options_is_printed(lua_tostring(L, -1))))
+        luaL_error(L, "jsprof: JSPROF=%s: " JSP_LUA_PRINTED, path);
+}
+
 void jsp_lua_environment_push(lua_State *L)
 {
     jsprof_options o = { .size = sizeof o };
@@ -111,11 +123,7 @@ void jsp_lua_environment_push(lua_State *L)
     bool tasks = environment_checked(L, "JSPROF_TASKS");
     const char *stalls = environment_set(L, &o, "JSPROF_STALLS");
     lua_newtable(L);
-    const char *path = environment_get("JSPROF");
-    if (!path || *path == '/' || !*environment_folder)
-        lua_pushstring(L, path); /* nil for NULL */
-    else
-        lua_pushfstring(L, "%s/%s", environment_folder, path);
+    environment_output(L);
     lua_setfield(L, -2, "output");
     environment_number(L, o.hz, "hz");
     environment_number(L, o.alloc, "alloc");

@@ -44,7 +44,7 @@ static const char main_help[] =
     "is --profile-control. Without all of them, nothing is recorded.\n";
 
 struct main_options {
-    const char *output, *hz, *clock, *mode;
+    const char *output, *output_name, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *alloc, *alloc_name, *stalls, *stalls_name;
     const char *compact, *children, *depth, *alone, *source, *calls, *listens; /* from the
@@ -135,6 +135,7 @@ static void main_environment(struct main_options *o)
 {
     const char *output = getenv("JSPROF"), *name;
     o->open = (jsprof_options){ .size = sizeof o->open };
+    o->output_name = o->output ? "--profile-output" : "JSPROF";
     o->hz_name = "--profile-hz";
     o->clock_name = "--profile-clock";
     o->alloc_name = "--profile-alloc";
@@ -170,6 +171,9 @@ static int main_check(struct main_options *o)
                   { "JSPROF_DEPTH", o->depth }, { "JSPROF_NO_THREAD", o->alone },
                   { "JSPROF_SOURCE", o->source }, { "JSPROF_CONTROL", o->listens } };
     char why[300];
+    if (o->output && jsp_lua_options_is_printed(o->output))
+        return fprintf(stderr, "jsprof-lua: %s=%s: " JSP_LUA_PRINTED "\n", o->output_name,
+                       o->output), 2;
     if (o->environment_traces < 0 || o->environment_loop < 0 || o->environment_tasks < 0)
         return main_fail(o->environment_traces < 0 ? "JSPROF_TRACES"
                          : o->environment_loop < 0 ? "JSPROF_LOOP" : "JSPROF_TASKS",

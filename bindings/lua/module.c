@@ -34,6 +34,10 @@ static struct module_run *module_runs;
 static int module_result;
 static atomic_int module_ending; /* runs that are ending: no longer in the list */
 
+/* States that the environment asks to record: each has a file, so there is a limit. */
+static atomic_uint module_recorded, module_left_out;
+static pid_t module_pid; /* which left them out */
+
 /* -- Runs --------------------------------------------------------------------- */
 
 /* Take the last look at the run. Return -EBUSY if another profiler took its signal. */
@@ -71,6 +75,10 @@ void jsp_lua_module_finish(void)
 {
     pthread_mutex_lock(&module_lock);
     module_finish_locked();
+    /* ORDER: relaxed. Statistics. */
+    unsigned n = atomic_exchange_explicit(&module_left_out, 0, memory_order_relaxed);
+    if (n && module_pid == getpid())
+        fprintf(stderr, "jsprof: %u Lua states were not recorded\n", n);
 }
 
 /* The caller holds the lock. */
@@ -280,6 +288,33 @@ static void module_discard(jsprof *prof)
         unlink(path);
 }
 
+/* The environment names one file. Print once what the files of further states are called: the
+ * program has no line of code that could. */
+static void module_tell_name(const char *asked, const char *path)
+{
+    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    /* ORDER: relaxed. Nothing else depends on it. */
+    if (!atomic_flag_test_and_set_explicit(&is_told, memory_order_relaxed))
+        fprintf(stderr, "jsprof: %s has another recording: this Lua state is recorded into %s, "
+                        "later ones into further files beside it\n", asked, path);
+}
+
+/* Return whether there is no file for this state because earlier ones have all names. The program
+ * continues without an error. */
+static bool module_leaves_out(const struct jsp_lua_options *o, int err)
+{
+    /* ORDER: relaxed. Statistics. */
+    unsigned n = atomic_load_explicit(&module_recorded, memory_order_relaxed);
+    if (err != -ETXTBSY || n < 2)
+        return false;
+    if (!atomic_fetch_add_explicit(&module_left_out, 1, memory_order_relaxed)) {
+        module_pid = getpid();
+        fprintf(stderr, "jsprof: %s: %u Lua states have a capture each; later ones are not "
+                        "recorded\n", o->open.path, n);
+    }
+    return true;
+}
+
 static int module_refuse(lua_State *L, const char *path, int err)
 {
     char text[300];
@@ -308,7 +343,7 @@ static int module_start_with(lua_State *L, uint32_t flags)
     if (err) {
         module_discard(run->prof);
         module_end(run, L, NULL);
-        return module_refuse(L, o.open.path, err);
+        return flags && module_leaves_out(&o, err) ? 0 : module_refuse(L, o.open.path, err);
     }
     if (run->lua->calls)
         jsp_lua_wrap_hooks(L);
@@ -317,7 +352,12 @@ static int module_start_with(lua_State *L, uint32_t flags)
     run->lua->on_calls = jsp_lua_memory_look;
     run->lua->on_calls_data = &run->memory;
     bool is_other;
-    lua_pushstring(L, jsprof_path(run->prof, &is_other));
+    const char *path = jsprof_path(run->prof, &is_other);
+    if (flags && is_other)
+        module_tell_name(o.open.path, path);
+    /* ORDER: relaxed. Statistics. */
+    atomic_fetch_add_explicit(&module_recorded, run->is_asked, memory_order_relaxed);
+    lua_pushstring(L, path);
     lua_pushboolean(L, is_other);
     module_list(run);
     module_keep(L, run);
@@ -387,6 +427,11 @@ static void module_environment(lua_State *L)
 {
     if (module_leaves_environment || !jsp_lua_environment_asks() || jsp_lua_run_of(L))
         return;
+    /* ORDER: relaxed. Statistics. */
+    if (atomic_load_explicit(&module_left_out, memory_order_relaxed)) {
+        atomic_fetch_add_explicit(&module_left_out, 1, memory_order_relaxed);
+        return;
+    }
     lua_pushcfunction(L, module_start_asked);
     jsp_lua_environment_push(L);
     lua_call(L, 1, 0);

@@ -4,8 +4,11 @@
  */
 #include "module_options.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compat.h"
 
@@ -136,6 +139,40 @@ static void options_tasks(lua_State *L, struct jsp_lua_options *o)
     o->tasks = options_flag(L, "tasks") || stalls;
 }
 
+static bool options_is_same(const struct stat *file, int fd)
+{
+    struct stat other;
+    return fstat(fd, &other) == 0 && file->st_dev == other.st_dev &&
+           file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
+}
+
+/* /dev/tty is the program's terminal by another name. */
+static bool options_is_terminal(const char *path, const struct stat *file)
+{
+    int fd = S_ISCHR(file->st_mode) ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    bool is_terminal = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return is_terminal;
+}
+
+bool jsp_lua_options_is_printed(const char *path)
+{
+    struct stat file;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &file) == 0 && (options_is_same(&file, STDOUT_FILENO) ||
+                                       options_is_same(&file, STDERR_FILENO) ||
+                                       options_is_terminal(path, &file)));
+}
+
+static const char *options_output(lua_State *L)
+{
+    const char *path = options_text(L, "output", NULL);
+    if (path && jsp_lua_options_is_printed(path))
+        luaL_error(L, "jsprof.start: output=%s: " JSP_LUA_PRINTED, path);
+    return path;
+}
+
 static bool options_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
@@ -170,7 +207,7 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
         return;
     luaL_checktype(L, 1, LUA_TTABLE);
     options_check_names(L);
-    o->open.path = options_text(L, "output", NULL);
+    o->open.path = options_output(L);
     options_number(L, &o->open, "hz");
     options_number(L, &o->open, "max_depth");
     const char *clock = options_text(L, "clock", NULL);

@@ -85,9 +85,11 @@ static bool preload_is_ours(const void *function)
     return false;
 }
 
-/* A function of its Lua's API shows which one that is. */
+/* A function of its Lua's API shows which one that is. A process may make a hundred thousand
+ * states, which all fail for the same reason. */
 static void preload_state(lua_State *L, const void *function)
 {
+    static atomic_flag has_failed = ATOMIC_FLAG_INIT;
     bool is_due = false;
     if (!jsp_lua_environment_asks() || !preload_is_ours(function) ||
         jsp_lua_protected(L, preload_mark, &is_due) != 0 || !is_due)
@@ -96,7 +98,9 @@ static void preload_state(lua_State *L, const void *function)
     if (lua_pcall(L, 0, 0, 0) == LUA_OK)
         return;
     const char *message = lua_tostring(L, -1);
-    fprintf(stderr, "jsprof: nothing is recorded: %s\n", message ? message : "an error");
+    /* ORDER: relaxed. Nothing else depends on it. */
+    if (!atomic_flag_test_and_set_explicit(&has_failed, memory_order_relaxed))
+        fprintf(stderr, "jsprof: nothing is recorded: %s\n", message ? message : "an error");
     lua_pop(L, 1);
 }
 

@@ -90,6 +90,27 @@ full_disk()
         one_line "$SCRATCH/err" 'jsprof: the capture is not complete: no space left on device'
 }
 
+# A capture on standard output would mix with what the program prints.
+printed_is_refused()
+{
+    for printed in - /dev/stdout; do
+        for printed_by in --profile-output JSPROF; do
+            printed_option=--profile-mode=sample
+            [ $printed_by = JSPROF ] || printed_option=--profile-output=$printed
+            (cd "$SCRATCH" && JSPROF=$printed "$B/bin/jsprof-lua" --version "$VERSION" \
+                "$printed_option" plain.lua) >"$SCRATCH/out" 2>"$SCRATCH/err"
+            [ $? = 2 ] && [ ! -s "$SCRATCH/out" ] && one_line "$SCRATCH/err" \
+                "^jsprof-lua: $printed_by=$printed: the program prints there; " || return 1
+        done
+        ran JSPROF=$printed && one_line "$SCRATCH/err" \
+            "JSPROF=$printed: the program prints there; " || return 1
+        stock -e "require('jsprof').start{output = '$printed'}" >"$SCRATCH/out" 2>"$SCRATCH/err" &&
+            return 1
+        grep "jsprof.start: output=$printed: the program prints there; " "$SCRATCH/err" || return 1
+    done
+    [ ! -e "$SCRATCH/-" ]
+}
+
 one_by_one()
 {
     # shellcheck disable=SC2046
@@ -222,6 +243,7 @@ one()
         JSPROF=/no/where
     check 'and a module of another Lua' other_version
     check 'a full disk is told in a line, and the program goes on' full_disk
+    check 'so is the output of the program itself' printed_is_refused
     check 'a program that opens the libraries of Lua one by one is recorded' one_by_one
     check 'its functions are seen, too' seen
     check 'an interpreter that is its own Lua is refused in a line' own_lua "$LUA" \
