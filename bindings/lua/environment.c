@@ -25,7 +25,7 @@ static const char *environment_get(const char *name)
 __attribute__((constructor)) static void environment_remember(void)
 {
     int saved_errno = errno;
-    if (environment_get("JSPROF") &&
+    if ((environment_get("JSPROF") || environment_get("JSPROF_CONTINUOUS")) &&
         (!getcwd(environment_folder, sizeof environment_folder) || *environment_folder != '/'))
         environment_folder[0] = 0;
     errno = saved_errno;
@@ -34,7 +34,8 @@ __attribute__((constructor)) static void environment_remember(void)
 bool jsp_lua_environment_asks(void)
 {
     const char *control = environment_get("JSPROF_CONTROL");
-    return environment_get("JSPROF") || (control && strcmp(control, "0") != 0);
+    return environment_get("JSPROF") || environment_get("JSPROF_CONTINUOUS") ||
+           (control && strcmp(control, "0") != 0);
 }
 
 int jsp_lua_environment_flag(const char *name)
@@ -77,6 +78,17 @@ static void environment_text(lua_State *L, const char *text, const char *option)
     lua_setfield(L, -2, option);
 }
 
+/* A relative path belongs to the folder at the start. */
+static void environment_path(lua_State *L, const char *variable, const char *option)
+{
+    const char *path = environment_get(variable);
+    if (!path || *path == '/' || !*environment_folder)
+        lua_pushstring(L, path); /* nil for NULL */
+    else
+        lua_pushfstring(L, "%s/%s", environment_folder, path);
+    lua_setfield(L, -2, option);
+}
+
 static void environment_number(lua_State *L, uint32_t value, const char *option)
 {
     if (!value)
@@ -95,12 +107,11 @@ const char *jsp_lua_environment_calls(void)
 static void environment_output(lua_State *L)
 {
     const char *path = environment_get("JSPROF");
-    if (!path || *path == '/' || !*environment_folder)
-        lua_pushstring(L, path);
-    else
-        lua_pushfstring(L, "%s/%s", environment_folder, path);
+    environment_path(L, "JSPROF", "output");
+    lua_getfield(L, -1, "output");
     if (path && (strcmp(path, "-") == 0 || jsp_lua_options_is_printed(lua_tostring(L, -1))))
         luaL_error(L, "jsprof: JSPROF=%s: " JSP_LUA_PRINTED, path);
+    lua_pop(L, 1);
 }
 
 void jsp_lua_environment_push(lua_State *L)
@@ -122,9 +133,15 @@ void jsp_lua_environment_push(lua_State *L)
     bool loop = environment_checked(L, "JSPROF_LOOP");
     bool tasks = environment_checked(L, "JSPROF_TASKS");
     const char *stalls = environment_set(L, &o, "JSPROF_STALLS");
+    const char *segment = environment_set(L, &o, "JSPROF_SEGMENT");
+    const char *keep = environment_set(L, &o, "JSPROF_KEEP");
+    environment_set(L, &o, "JSPROF_KEEP_MIB");
     lua_newtable(L);
     environment_output(L);
-    lua_setfield(L, -2, "output");
+    environment_path(L, "JSPROF_CONTINUOUS", "continuous");
+    environment_text(L, segment, "segment");
+    environment_text(L, keep, "keep");
+    environment_number(L, o.keep_mib, "keep_mib");
     environment_number(L, o.hz, "hz");
     environment_number(L, o.alloc, "alloc");
     environment_number(L, o.max_depth, "max_depth");

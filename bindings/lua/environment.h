@@ -1,5 +1,5 @@
-/* environment.h - JSPROF, JSPROF_CONTROL and their variables: record without a line of code in the
- * program.
+/* environment.h - JSPROF, JSPROF_CONTINUOUS, JSPROF_CONTROL and their variables: record without a
+ * line of code in the program.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -41,14 +41,16 @@ static const char main_help[] =
     "(with JSPROF_HZ, JSPROF_CLOCK, JSPROF_COMPACT, JSPROF_CHILDREN, JSPROF_ALLOC,\n"
     "JSPROF_DEPTH, JSPROF_SOURCE, JSPROF_NO_THREAD, JSPROF_CALLS, JSPROF_TRACES,\n"
     "JSPROF_LOOP, JSPROF_TASKS and JSPROF_STALLS) sets where to record. JSPROF_CONTROL=1\n"
-    "is --profile-control. Without all of them, nothing is recorded.\n";
+    "is --profile-control. JSPROF_CONTINUOUS=FOLDER (with JSPROF_SEGMENT, JSPROF_KEEP and\n"
+    "JSPROF_KEEP_MIB) records always. Without all of them, nothing is recorded.\n";
 
 struct main_options {
     const char *output, *output_name, *hz, *clock, *mode;
     const char *hz_name, *clock_name; /* the option or variable that set it */
     const char *alloc, *alloc_name, *stalls, *stalls_name;
-    const char *compact, *children, *depth, *alone, *source, *calls, *listens; /* from the
-                                     environment */
+    /* From the environment. */
+    const char *compact, *children, *depth, *alone, *source, *calls, *listens;
+    const char *continuous, *segment, *keep, *keep_mib;
     int environment_traces, environment_loop, environment_tasks; /* the same; -1: not allowed */
     jsprof_options open;            /* the values above, converted */
     bool traces, loop, tasks, control;
@@ -144,6 +146,10 @@ static void main_environment(struct main_options *o)
         return;
     o->output = output && *output ? output : NULL;
     main_variable("JSPROF_CONTROL", &o->listens, &name);
+    main_variable("JSPROF_CONTINUOUS", &o->continuous, &name);
+    main_variable("JSPROF_SEGMENT", &o->segment, &name);
+    main_variable("JSPROF_KEEP", &o->keep, &name);
+    main_variable("JSPROF_KEEP_MIB", &o->keep_mib, &name);
     main_variable("JSPROF_HZ", &o->hz, &o->hz_name);
     main_variable("JSPROF_CLOCK", &o->clock, &o->clock_name);
     main_variable("JSPROF_ALLOC", &o->alloc, &o->alloc_name);
@@ -169,7 +175,9 @@ static int main_check(struct main_options *o)
                   { o->alloc_name, o->alloc }, { o->stalls_name, o->stalls },
                   { "JSPROF_COMPACT", o->compact }, { "JSPROF_CHILDREN", o->children },
                   { "JSPROF_DEPTH", o->depth }, { "JSPROF_NO_THREAD", o->alone },
-                  { "JSPROF_SOURCE", o->source }, { "JSPROF_CONTROL", o->listens } };
+                  { "JSPROF_SOURCE", o->source }, { "JSPROF_CONTROL", o->listens },
+                  { "JSPROF_SEGMENT", o->segment }, { "JSPROF_KEEP", o->keep },
+                  { "JSPROF_KEEP_MIB", o->keep_mib } };
     char why[300];
     if (o->output && jsp_lua_options_is_printed(o->output))
         return fprintf(stderr, "jsprof-lua: %s=%s: " JSP_LUA_PRINTED "\n", o->output_name,
@@ -352,6 +360,10 @@ static int main_start(lua_State *L, const struct main_options *o)
     main_start_flag(L, "tasks", o->tasks);
     main_start_field(L, "stalls", o->stalls);
     main_start_flag(L, "control", main_listens(o));
+    main_start_field(L, "continuous", o->continuous);
+    main_start_field(L, "segment", o->segment);
+    main_start_field(L, "keep", o->keep);
+    main_start_number(L, "keep_mib", o->open.keep_mib);
     if (lua_pcall(L, 1, 2, 0) != LUA_OK)
         return main_failed_start(L);
     if (lua_toboolean(L, -1))
@@ -412,7 +424,7 @@ int main(int argc, char **argv)
 #endif
     main_preload(L);
     jsp_lua_module_leave_environment();
-    if ((o.output || main_listens(&o)) && (main_start(L, &o) != 0 ||
+    if ((o.output || o.continuous || main_listens(&o)) && (main_start(L, &o) != 0 ||
                      jsp_lua_on_fatal_signal(jsp_lua_module_finish_now) < 0))
         return 1;
     atexit(main_reported);

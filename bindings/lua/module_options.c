@@ -37,6 +37,13 @@ static void options_set(lua_State *L, jsprof_options *o, const char *field, cons
         luaL_error(L, "jsprof.start: %s", jsprof_error_text(err, why, sizeof why));
 }
 
+static void options_as_text(lua_State *L, jsprof_options *o, const char *field)
+{
+    const char *text = options_text(L, field, NULL);
+    if (text)
+        options_set(L, o, field, text);
+}
+
 /* Drop the fraction of a number, as this function always did. */
 static void options_number(lua_State *L, jsprof_options *o, const char *field)
 {
@@ -123,9 +130,7 @@ static void options_calls(lua_State *L, struct jsp_lua_options *o)
 /* Whether the session has threads of its own. The looker is one. */
 static void options_thread(lua_State *L, jsprof_options *o)
 {
-    const char *source = options_text(L, "source", NULL);
-    if (source)
-        options_set(L, o, "source", source);
+    options_as_text(L, o, "source");
     if (options_flag(L, "thread") || o->flags & JSPROF_LOOKER)
         o->flags &= ~(uint32_t)JSPROF_NO_THREAD;
 }
@@ -173,12 +178,24 @@ static const char *options_output(lua_State *L)
     return path;
 }
 
+/* What is recorded as long as the program runs, and how much of it is kept. */
+static void options_continuous(lua_State *L, struct jsp_lua_options *o)
+{
+    options_as_text(L, &o->open, "continuous");
+    options_as_text(L, &o->open, "segment");
+    options_as_text(L, &o->open, "keep");
+    options_number(L, &o->open, "keep_mib");
+    if (o->open.continuous && strcmp(o->mode, "sample") != 0)
+        luaL_error(L, "jsprof.start: continuous needs mode \"sample\"");
+}
+
 static bool options_known(const char *name)
 {
     static const char *const known[] = { "output", "hz", "clock", "mode", "max_depth",
                                          "alloc", "compact", "children", "traces", "loop",
                                          "calls", "thread", "source", "control", "tasks",
-                                         "stalls" };
+                                         "stalls", "continuous", "segment", "keep",
+                                         "keep_mib" };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i], name) == 0)
             return true;
@@ -194,7 +211,8 @@ static void options_check_names(lua_State *L)
         if (!options_known(lua_tostring(L, -2)))
             luaL_error(L, "jsprof.start: no option '%s', only output, hz, clock, mode, "
                           "max_depth, alloc, compact, children, traces, loop, calls, thread, "
-                          "source, control, tasks, stalls", lua_tostring(L, -2));
+                          "source, control, tasks, stalls, continuous, segment, keep, "
+                          "keep_mib", lua_tostring(L, -2));
     }
 }
 
@@ -210,9 +228,7 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
     o->open.path = options_output(L);
     options_number(L, &o->open, "hz");
     options_number(L, &o->open, "max_depth");
-    const char *clock = options_text(L, "clock", NULL);
-    if (clock)
-        options_set(L, &o->open, "clock", clock);
+    options_as_text(L, &o->open, "clock");
     o->mode = options_text(L, "mode", "sample");
     if (strcmp(o->mode, "sample") != 0 && strcmp(o->mode, "calls") != 0 &&
         strcmp(o->mode, "both") != 0)
@@ -226,6 +242,7 @@ void jsp_lua_options_read(lua_State *L, struct jsp_lua_options *o)
     o->open.flags |= options_flag(L, "compact") ? JSPROF_COMPACT : 0u;
     o->open.flags |= options_flag(L, "children") ? JSPROF_CHILDREN : 0u;
     o->open.flags |= options_flag(L, "control") ? JSPROF_CONTROL : 0u;
+    options_continuous(L, o);
     o->loop = options_flag(L, "loop");
     options_tasks(L, o);
     if ((o->loop || o->tasks) && strcmp(o->mode, "sample") != 0)

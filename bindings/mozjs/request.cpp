@@ -154,11 +154,24 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     return request_print_path(program, r);
 }
 
-/* Without a path the program listens, and records when `jsprof record` asks for it. */
-bool request_open_env(const char *path, const request_program *program, request *r)
+/* Return the value of a variable, or nullptr if that is empty. */
+const char *request_variable(const char *name)
 {
-    snprintf(r->name, sizeof r->name, "%s%s", path ? "JSPROF: " : "JSPROF_CONTROL",
-             path ? path : "");
+    const char *value = environment_get(name);
+
+    return value && value[0] ? value : nullptr;
+}
+
+/* Without a path and a folder the program listens, and records when `jsprof record` asks
+ * for it. */
+bool request_open_env(const request_program *program, request *r)
+{
+    const char *path = request_variable("JSPROF");
+    const char *folder = request_variable("JSPROF_CONTINUOUS");
+
+    snprintf(r->name, sizeof r->name, "%s%s",
+             path ? "JSPROF: " : folder ? "JSPROF_CONTINUOUS: " : "JSPROF_CONTROL",
+             path ? path : folder ? folder : "");
     if ((path && !request_is_apart(program->name, "JSPROF", path)) ||
         !request_is_alone(program, r))
         return false;
@@ -283,20 +296,17 @@ profile_options request_sysprof_options(void)
 bool request_open(const profile_options *options, const request_program *program,
                   request *out)
 {
-    const char *path = environment_get("JSPROF");
-    const char *control = environment_get("JSPROF_CONTROL");
+    const char *control = request_variable("JSPROF_CONTROL");
 
     *out = {};
-    if (path && !path[0])
-        path = nullptr;
-    if (control && (!control[0] || strcmp(control, "0") == 0))
+    if (control && strcmp(control, "0") == 0)
         control = nullptr;
     if (options->output)
         return request_open_file(options, program, out);
     if (request_without_output(options, program->name))
         return false;
-    if (path || control)
-        return request_open_env(path, program, out);
+    if (request_variable("JSPROF") || request_variable("JSPROF_CONTINUOUS") || control)
+        return request_open_env(program, out);
     const profile_options sysprof = request_sysprof_options();
     return program->gjs_profiler || request_open_sysprof(&sysprof, program, out);
 }

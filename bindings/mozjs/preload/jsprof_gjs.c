@@ -221,8 +221,9 @@ int main(int argc, char **argv)
     const char *output = getenv("JSPROF_GJS_OUTPUT");
     if (!*program)
         launch_fail(2, "a program to run is needed (--help says more)", NULL);
+    const char *folder = getenv("JSPROF_CONTINUOUS");
     if (!output && !launch_is_on("JSPROF_CONTROL") && !launch_is_on("JSPROF_ERRORS") &&
-        !launch_joins())
+        !(folder && *folder) && !launch_joins())
         launch_fail(2, "--profile-output=FILE is needed", NULL);
     const struct launch_values values = {
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
