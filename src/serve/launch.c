@@ -2,7 +2,8 @@
  *
  * A GJS program is started by jsprof-gjs, which loads a library into it. A Lua interpreter requires
  * our module before its script, by LUA_INIT. Any other program finds JSPROF in its environment,
- * which a host that calls jsprof_start_from_env obeys.
+ * which a host that calls jsprof_start_from_env obeys; into one that does not, the dynamic linker
+ * loads the library of bindings/native.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,7 +19,9 @@
 #include <unistd.h>
 
 #include "cli/open.h"
+#include "preload.h"
 
+enum launch_kind { LAUNCH_HOST, LAUNCH_GJS, LAUNCH_LUA, LAUNCH_OTHER };
 enum { LAUNCH_NOT_RUN = 126, LAUNCH_NOT_FOUND = 127, LAUNCH_SIGNAL = 128, LAUNCH_TEXT = 8192 };
 
 /* -- What it is ------------------------------------------------------------------- */
@@ -74,16 +77,26 @@ static bool launch_interpreter(const char *path, char out[PATH_MAX])
     return false;
 }
 
-enum launch_kind launch_kind(const char *program, char version[8])
+/* What a program is, by its name, or by that of the interpreter in its first line; and else by the
+ * libraries that its file names. Store a Lua's version, and why nothing can be preloaded, or
+ * NULL. */
+static enum launch_kind launch_kind(const char *program, char version[8], const char **why)
 {
     char path[PATH_MAX], interpreter[PATH_MAX];
+    struct preload_look look;
     *version = 0;
+    *why = NULL;
     if (!launch_find(program, path))
         return LAUNCH_HOST;
-    const char *name = launch_base(launch_interpreter(path, interpreter) ? interpreter : path);
+    const char *its = launch_interpreter(path, interpreter) ? interpreter : path;
+    const char *name = launch_base(its);
     if (strcmp(name, "gjs") == 0 || strcmp(name, "gjs-console") == 0)
         return LAUNCH_GJS;
-    return launch_is_lua(name, version) ? LAUNCH_LUA : LAUNCH_HOST;
+    if (launch_is_lua(name, version))
+        return LAUNCH_LUA;
+    preload_look(its, &look);
+    *why = look.why;
+    return look.has_ours ? LAUNCH_HOST : look.has_gjs ? LAUNCH_GJS : LAUNCH_OTHER;
 }
 
 /* -- Its environment ------------------------------------------------------------------ */
@@ -126,16 +139,48 @@ static void launch_lua(const char *version)
         setenv(name, text, 1);
 }
 
+/* Write the absolute name of the capture, as a pattern. The program may execute another one in
+ * another folder. */
+static void launch_place(const struct launch *l, char out[LAUNCH_TEXT])
+{
+    char here[PATH_MAX];
+    size_t n = 0;
+    *out = 0;
+    if (*l->output != '/' && getcwd(here, sizeof here))
+        for (const char *at = here; *at && n < LAUNCH_TEXT - PATH_MAX - 4; at++) {
+            out[n++] = *at;
+            if (*at == '%')
+                out[n++] = '%';
+        }
+    snprintf(out + n, LAUNCH_TEXT - n, "%s%s", n ? "/" : "", l->output);
+}
+
 static void launch_host(const struct launch *l)
 {
-    char hz[16];
+    char hz[16], output[LAUNCH_TEXT];
     snprintf(hz, sizeof hz, "%u", (unsigned)l->ask->hz);
-    setenv("JSPROF", l->output, 1);
+    launch_place(l, output);
+    setenv("JSPROF", output, 1);
     setenv("JSPROF_HZ", hz, 1);
     setenv("JSPROF_CLOCK", l->ask->clock, 1);
     setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
     setenv("JSPROF_COMPACT", l->ask->compact ? "1" : "0", 1);
     setenv("JSPROF_CHILDREN", l->has_children ? "1" : "0", 1);
+}
+
+/* Let the dynamic linker load our library first. */
+static void launch_preload(void)
+{
+    char library[PATH_MAX], text[LAUNCH_TEXT], pid[16];
+    const char *before = getenv("LD_PRELOAD");
+    if (!launch_ours(library, LAUNCH_BELOW "/libjsprof-native.so") &&
+        !launch_ours(library, "lib/jsprof/libjsprof-native.so"))
+        return;
+    snprintf(text, sizeof text, "%s%s%s", library, before && *before ? ":" : "",
+             before ? before : "");
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    setenv("LD_PRELOAD", text, 1);
+    setenv("JSPROF_NATIVE_PID", pid, 1);
 }
 
 /* Execute jsprof-gjs, which is beside us or in PATH, with the program after its options. */
@@ -163,7 +208,12 @@ static void launch_gjs(const struct launch *l)
 static void launch_child(const struct launch *l)
 {
     char version[8];
-    enum launch_kind kind = launch_kind(l->words[0], version);
+    const char *why;
+    enum launch_kind kind = launch_kind(l->words[0], version, &why);
+    if (kind == LAUNCH_OTHER && why) {
+        cli_fail(l->command, "%s %s, so nothing can be loaded into it", l->words[0], why);
+        _exit(LAUNCH_NOT_RUN);
+    }
     if (kind == LAUNCH_LUA)
         launch_lua(version);
     if (kind == LAUNCH_GJS) {
@@ -172,21 +222,20 @@ static void launch_child(const struct launch *l)
         _exit(LAUNCH_NOT_RUN);
     }
     launch_host(l);
+    if (kind == LAUNCH_OTHER)
+        launch_preload();
     execvp(l->words[0], l->words);
     int err = errno;
     cli_fail(l->command, "%s: %s", l->words[0], strerror(err));
     _exit(err == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_RUN);
 }
 
-int launch_run(const struct launch *l)
+pid_t launch_begin(const struct launch *l)
 {
-    int status = 0;
     fflush(stdout);
     pid_t child = fork();
-    if (child < 0) {
+    if (child < 0)
         cli_fail(l->command, "%s", strerror(errno));
-        return LAUNCH_NOT_RUN;
-    }
     if (child == 0) {
         signal(SIGPIPE, SIG_DFL);
         launch_child(l);
@@ -194,6 +243,14 @@ int launch_run(const struct launch *l)
     /* Ctrl-C is for the program; we report what it has recorded. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
+    return child;
+}
+
+int launch_end(pid_t child)
+{
+    int status = 0;
+    if (child < 0)
+        return LAUNCH_NOT_RUN;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFSIGNALED(status) ? LAUNCH_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);

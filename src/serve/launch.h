@@ -1,4 +1,5 @@
-/* serve/launch.h - starts a program that records itself: GJS, Lua, or a host that uses the library.
+/* serve/launch.h - starts a program so that it is recorded: GJS, Lua, a host that uses the library,
+ * or any other one, whose C stacks a preloaded library samples.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -6,6 +7,7 @@
 #define JSP_SERVE_LAUNCH_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "remote.h"
 
@@ -17,12 +19,11 @@ struct launch {
     char **words;                 /* the program and its arguments, which end with NULL */
 };
 
-/* What a program is, by its name, or by that of the interpreter in its first line. */
-enum launch_kind { LAUNCH_HOST, LAUNCH_GJS, LAUNCH_LUA };
-enum launch_kind launch_kind(const char *program, char version[8]);
+/* Run it. Return its process, or -1 after a report. */
+pid_t launch_begin(const struct launch *l);
 
-/* Run it and wait for its end. Return its exit status, or 128 and the signal that ended it; 126 or
- * 127 if it could not be started, which is reported. */
-int launch_run(const struct launch *l);
+/* Wait for its end. Return its exit status, or 128 and the signal that ended it; 126 or 127 if it
+ * could not be started, which is reported. */
+int launch_end(pid_t child);
 
 #endif

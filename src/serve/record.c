@@ -5,13 +5,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/follow.h"
 #include "cli/open.h"
 #include "launch.h"
 #include "remote.h"
@@ -24,8 +30,8 @@ static const char record_help[] =
     "\n"
     "Records a process that listens (see jsprof ps), until it is interrupted or the\n"
     "time is over; or a program from its start to its end: a GJS program, a Lua or\n"
-    "LuaJIT interpreter, or a host that obeys the variable JSPROF. The exit status is\n"
-    "then the program's.\n"
+    "LuaJIT interpreter, a host that obeys the variable JSPROF, or the C stacks of\n"
+    "any other program, by a preloaded library. The exit status is the program's.\n"
     "\n"
     "  --seconds N      how long, as in 10 or 0.5; 0: until interrupted (default 10)\n"
     "  -o FILE          the capture; - is standard output (default jsprof-PID.cap)\n"
@@ -36,7 +42,10 @@ static const char record_help[] =
     "  --compact        a smaller file, which Sysprof does not read\n"
     "  --session N      if the process has several: which one (default: the newest)\n"
     "  --children       of a program: also what it forks, into OUTPUT.PID each\n"
+    "  --merge          with --children: all of them in one capture\n"
     "  --report         then print the report\n"
+    "  --follow         of a program: the report again and again while it runs, too\n"
+    "  --progress       of a program: each second a line with the size of the capture\n"
     "  --quiet          print no summary on standard error\n";
 
 struct record {
@@ -44,7 +53,7 @@ struct record {
     const char *output, *seconds, *source;
     char *path;      /* owned: of the output; NULL: standard output */
     char *aside;     /* owned: its name before the process has agreed; NULL: none */
-    bool has_report, is_quiet, has_children;
+    bool has_report, is_quiet, has_children, is_merged, is_followed, has_progress;
     struct remote remote;
 };
 
@@ -151,19 +160,106 @@ static int record_process(struct record *r)
 
 /* -- A program ------------------------------------------------------------------- */
 
+/* Return true if there is a file that is not as it was before. */
+static bool record_is_new(const char *path, const struct stat *before)
+{
+    struct stat is;
+    return stat(path, &is) == 0 && is.st_size > 0 &&
+           (is.st_ino != before->st_ino || is.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+            is.st_mtim.tv_nsec != before->st_mtim.tv_nsec);
+}
+
+static int record_end(int status)
+{
+    return fflush(stdout) != 0 ? CLI_FAILED : status;
+}
+
+/* Print the size of the capture each second, or the report again and again, until the program
+ * ends. */
+static void record_watch(const struct record *r, pid_t child, const struct stat *before)
+{
+    siginfo_t ended = { 0 };
+    const struct timespec pause = { 0, 100000000 };
+    for (unsigned n = 1; waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                         !ended.si_pid; n++) {
+        struct stat is;
+        if (r->is_followed && record_is_new(r->output, before))
+            break;
+        if (r->has_progress && n % 10 == 0 && record_is_new(r->output, before) &&
+            stat(r->output, &is) == 0)
+            fprintf(stderr, "%s: %u s, %lld KB\n", r->output, n / 10,
+                    (long long)is.st_size / 1000);
+        nanosleep(&pause, NULL);
+    }
+    if (r->is_followed && record_is_new(r->output, before)) {
+        char *words[] = { (char *)(uintptr_t)r->output };
+        const char *files[2];
+        struct cli_arguments a = { .command = "report", .words = words, .n_words = 1,
+                                   .files = files };
+        cli_follow(&cli_report, &a, record_end);
+    }
+}
+
+/* Is it OUTPUT.PID, or OUTPUT.PID.N, of this recording? */
+static bool record_is_child(const struct record *r, const char *path, const struct stat *since)
+{
+    const char *rest = path + strlen(r->output);
+    struct stat is;
+    return *rest == '.' && rest[1] && strspn(rest, ".0123456789") == strlen(rest) &&
+           stat(path, &is) == 0 && is.st_size > 0 &&
+           (is.st_mtim.tv_sec > since->st_mtim.tv_sec ||
+            (is.st_mtim.tv_sec == since->st_mtim.tv_sec &&
+             is.st_mtim.tv_nsec >= since->st_mtim.tv_nsec));
+}
+
+/* Join the captures of all processes into that of the first one, and remove the others. */
+static int record_merge(struct record *r, const struct stat *since)
+{
+    glob_t found;
+    char *pattern, *all;
+    int status = CLI_FAILED, n = 0;
+    if (asprintf(&pattern, "%s.*", r->output) < 0 || asprintf(&all, "%s.all", r->output) < 0)
+        return cli_fail(r->ask.command, "%s", strerror(ENOMEM)); /* a process that ends */
+    int err = glob(pattern, 0, NULL, &found);
+    size_t n_found = err ? 0 : found.gl_pathc;
+    char **words = calloc(n_found + 4, sizeof *words);
+    const char **files = calloc(n_found + 4, sizeof *files);
+    if (words && files) {
+        words[n++] = (char *)(uintptr_t)r->output;
+        for (size_t i = 0; i < n_found; i++)
+            if (record_is_child(r, found.gl_pathv[i], since))
+                words[n++] = found.gl_pathv[i];
+        int last = n;
+        words[n++] = (char *)(uintptr_t)"-o";
+        words[n++] = all;
+        struct cli_arguments a = { .command = "merge", .words = words, .n_words = n,
+                                   .files = files };
+        status = last > 1 ? cli_merge.run(&a) : CLI_OK;
+        if (status == CLI_OK && last > 1 && rename(all, r->output) < 0)
+            status = cli_fail(r->output, "%s", strerror(errno));
+        for (int i = 1; status == CLI_OK && i < last; i++)
+            unlink(words[i]);
+    }
+    if (!err)
+        globfree(&found);
+    free(words);
+    free(files);
+    free(pattern);
+    free(all);
+    return status;
+}
+
 /* Say what was recorded. Return CLI_FAILED if that is nothing: the file is as it was before. */
 static int record_summary(const struct record *r, const char *program, int status,
                           const struct stat *before)
 {
     struct cli_capture c;
-    struct stat is;
     char samples[CLI_NUMBER];
-    if (stat(r->output, &is) < 0 || is.st_size == 0 ||
-        (is.st_ino == before->st_ino && is.st_mtim.tv_sec == before->st_mtim.tv_sec &&
-         is.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
+    if (!record_is_new(r->output, before))
         return status ? CLI_FAILED
                       : cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no "
-                                 "Lua that has the module, and no host that obeys JSPROF", program);
+                                 "Lua that has the module, and no host that obeys JSPROF, and the "
+                                 "library for others is not there or did not run", program);
     if (cli_load(&c, r->output))
         return CLI_FAILED;
     if (!r->is_quiet)
@@ -182,10 +278,17 @@ static int record_program(struct record *r, char **words)
     r->output = r->output ? r->output : path;
     struct stat before = { .st_ino = 0 };
     stat(r->output, &before);
-    int status = launch_run(&(struct launch){ .command = r->ask.command, .ask = &r->ask,
-                                              .output = r->output, .words = words,
-                                              .has_children = r->has_children });
-    int failed = record_summary(r, words[0], status, &before);
+    struct stat since = { .st_ino = 0 };
+    clock_gettime(CLOCK_REALTIME_COARSE, &since.st_mtim); /* as the files' times */
+    const struct launch l = { .command = r->ask.command, .ask = &r->ask, .output = r->output,
+                              .words = words, .has_children = r->has_children };
+    pid_t child = launch_begin(&l);
+    if (child > 0)
+        record_watch(r, child, &before);
+    int status = launch_end(child);
+    int failed = r->is_merged && record_is_new(r->output, &before) ? record_merge(r, &since)
+                                                                 : CLI_OK;
+    failed = failed ? failed : record_summary(r, words[0], status, &before);
     if (!failed && r->has_report) {
         r->path = path ? path : strdup(r->output);
         path = NULL;
@@ -230,6 +333,8 @@ static int record_words(struct record *r, const struct cli_arguments *a, int fro
     r->seconds = "0";
     if (r->output && strcmp(r->output, "-") == 0)
         return cli_usage(a->command, "a program's capture needs a file");
+    if (r->is_merged && !r->has_children)
+        return cli_usage(a->command, "--merge goes with --children");
     return record_check(r) ? CLI_USAGE : record_program(r, a->words + from);
 }
 
@@ -244,7 +349,8 @@ static int record_run(struct cli_arguments *a)
         { "output", NULL, &r.output, NULL },     { "hz", NULL, NULL, &r.ask.hz },
         { "clock", NULL, &r.ask.clock, NULL },   { "source", NULL, &r.source, NULL },
         { "compact", &r.ask.compact, NULL, NULL }, { "session", NULL, NULL, &r.ask.session },
-        { "children", &r.has_children, NULL, NULL },
+        { "children", &r.has_children, NULL, NULL }, { "merge", &r.is_merged, NULL, NULL },
+        { "follow", &r.is_followed, NULL, NULL }, { "progress", &r.has_progress, NULL, NULL },
         { "report", &r.has_report, NULL, NULL }, { "quiet", &r.is_quiet, NULL, NULL },
         { 0 },
     };
@@ -256,8 +362,10 @@ static int record_run(struct cli_arguments *a)
     if (dashes < a->n_words)
         return record_words(&r, a, dashes + 1);
     r.seconds = r.seconds ? r.seconds : "10";
-    if (r.has_children)
-        return cli_usage(a->command, "--children is for a program");
+    if (r.has_children || r.is_merged || r.is_followed || r.has_progress)
+        return cli_usage(a->command, "--%s is for a program",
+                         r.is_followed ? "follow" : r.has_progress ? "progress"
+                         : r.has_children ? "children" : "merge");
     if (a->n_files != 1)
         return cli_usage(a->command, a->n_files ? "one process at a time" : "no process named");
     if (!remote_pid(a->files[0], &r.ask.pid))
