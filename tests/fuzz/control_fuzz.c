@@ -30,6 +30,8 @@ static void fuzz_line(const char *line, size_t n)
         return;
     fuzz_fail(r.verb > JSP_REQUEST_CALLS || r.hz < 1 || r.hz > 10000 || r.modes > 15);
     fuzz_fail(r.clock < 0 || r.clock >= JSP_N_CLOCKS);
+    for (; n && *line == ' '; n--)
+        line++;
     fuzz_fail(n < strlen("jsprof 1 info") || memcmp(line, "jsprof ", 7) != 0);
 }
 
