@@ -103,7 +103,7 @@ const char *jsp_lua_environment_calls(void)
     return text && !jsp_lua_options_modes(text) ? "" : text;
 }
 
-/* Push the path, or nil. */
+/* The same rule as for an option: what the program prints to is no capture. */
 static void environment_output(lua_State *L)
 {
     const char *path = environment_get("JSPROF");
