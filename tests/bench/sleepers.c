@@ -1,0 +1,332 @@
+/* sleepers.c - what the looker costs where most threads sleep, beside the timers in the same run.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ *     sleepers many   1,000 attached threads on the wall clock
+ *     sleepers idle   all threads sleep
+ *     sleepers short  threads that live for a moment, and the floor
+ */
+#include <sys/mman.h>
+
+#include "looks.h"
+
+/* -- Many threads --------------------------------------------------------------- */
+
+enum { LOOKS_THREADS = 1000, LOOKS_RUNNING = 10, LOOKS_MANY_HZ = 100, LOOKS_MANY_MS = 3000,
+       LOOKS_MANY_FIRST_MS = 1000,
+       LOOKS_STACK = 1 << 16 };
+
+struct looks_many {
+    struct looks_session s;
+    int fd; /* of the capture */
+    atomic_int ready, n_running; /* threads of which so many run */
+    atomic_bool end;
+    int pipe[2];
+    pid_t tids[LOOKS_THREADS];
+    pthread_t threads[LOOKS_THREADS];
+};
+
+static void *looks_many_thread(void *arg)
+{
+    struct looks_many *m = arg;
+    jsprof_thread *t;
+    bench_need(jsprof_thread_attach(m->s.session, "many", &t) == 0, "jsprof_thread_attach");
+    int number = atomic_fetch_add(&m->ready, 1);
+    m->tids[number] = gettid();
+    struct pollfd end = { m->pipe[0], POLLIN, 0 };
+    if (number < atomic_load(&m->n_running))
+        while (!atomic_load(&m->end))
+            looks_work(1000);
+    else
+        while (poll(&end, 1, -1) <= 0)
+            continue;
+    jsprof_thread_detach(t);
+    return NULL;
+}
+
+static void looks_many_begin(struct looks_many *m, enum looks_by by, int n_running)
+{
+    pthread_attr_t attr;
+    memset(m, 0, sizeof *m);
+    m->fd = memfd_create("capture", MFD_CLOEXEC);
+    m->s = looks_open_to(m->fd, JSPROF_CLOCK_WALL, LOOKS_MANY_HZ, by);
+    atomic_store(&m->n_running, n_running);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, LOOKS_STACK);
+    bench_need(pipe(m->pipe) == 0, "pipe");
+    for (int i = 0; i < LOOKS_THREADS; i++)
+        bench_need(pthread_create(&m->threads[i], &attr, looks_many_thread, m) == 0,
+                   "pthread_create");
+    pthread_attr_destroy(&attr);
+    while (atomic_load(&m->ready) < LOOKS_THREADS)
+        poll(NULL, 0, 1);
+    bench_need(jsprof_start(m->s.session) == 0, "jsprof_start");
+    poll(NULL, 0, LOOKS_MANY_FIRST_MS);
+}
+
+static void looks_many_end(struct looks_many *m)
+{
+    atomic_store(&m->end, true);
+    bench_need(write(m->pipe[1], "", 1) == 1, "write");
+    for (int i = 0; i < LOOKS_THREADS; i++)
+        pthread_join(m->threads[i], NULL);
+    close(m->pipe[0]);
+    close(m->pipe[1]);
+    looks_close(m->s);
+}
+
+/* Return the number of looks that the capture reports: "N still, N walked, ...". */
+static double looks_count(int fd)
+{
+    static const char name[] = "jsprof.looks";
+    size_t size = (size_t)lseek(fd, 0, SEEK_END);
+    char *text = malloc(size + 1);
+    bench_need(text && pread(fd, text, size, 0) == (ssize_t)size, "reading the capture");
+    text[size] = 0;
+    char *at = memmem(text, size, name, sizeof name - 1);
+    bench_need(at != NULL, "finding the looks");
+    at += sizeof name - 1;
+    while (at < text + size && !*at) /* to the value */
+        at++;
+    double sum = 0;
+    for (int i = 0; i < 10; i++) { /* what follows are no looks */
+        sum += strtod(at, &at);
+        at = strchr(at, ',') ? strchr(at, ',') + 1 : at;
+    }
+    free(text);
+    return sum;
+}
+
+/* What the library takes from the processors, in ns of CPU time. */
+struct looks_spent {
+    double looker, drain, handlers;
+    double sleepers; /* what the threads run that sleep by themselves */
+};
+
+static struct looks_spent looks_many_spent(const struct looks_many *m, enum looks_by by)
+{
+    struct looks_spent s = { looks_cpu_of("jsprof-looker"), looks_cpu_of("jsprof-drain"), 0, 0 };
+    if (by == LOOKS_LOOKER) /* the sleepers run no handlers */
+        s.handlers = (double)looks_stats(m->s.session).handler_ns;
+    for (int i = atomic_load(&m->n_running); i < LOOKS_THREADS; i++)
+        s.sleepers += looks_cpu_ns(m->tids[i]);
+    return s;
+}
+
+/* Wait, or work, for so long. */
+static void looks_pass(int ms, bool works)
+{
+    double end = bench_ns(CLOCK_MONOTONIC) + ms * 1e6;
+    while (bench_ns(CLOCK_MONOTONIC) < end)
+        if (works)
+            looks_work(1000);
+        else
+            poll(NULL, 0, 100);
+}
+
+struct looks_many_found {
+    struct looks_spent part; /* percent of a processor */
+    double looker_ns, looks; /* of the whole run */
+    double clock_ns;         /* one reading of a sleeper's CPU clock */
+};
+
+static double looks_clock_ns(const struct looks_many *m)
+{
+    double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < LOOKS_THREADS; i++)
+        looks_cpu_ns(m->tids[i]);
+    return (bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / LOOKS_THREADS;
+}
+
+static struct looks_many_found looks_many_run(enum looks_by by, int n_running, int ms)
+{
+    static struct looks_many m;
+    looks_many_begin(&m, by, n_running);
+    double begin = bench_ns(CLOCK_MONOTONIC);
+    struct looks_spent before = looks_many_spent(&m, by);
+    looks_pass(ms, !n_running);
+    struct looks_spent after = looks_many_spent(&m, by);
+    double percent = 100 / (bench_ns(CLOCK_MONOTONIC) - begin);
+    struct looks_many_found found = { .part = {
+        (after.looker - before.looker) * percent, (after.drain - before.drain) * percent,
+        (after.handlers - before.handlers) * percent, (after.sleepers - before.sleepers) * percent,
+    } };
+    found.clock_ns = looks_clock_ns(&m);
+    found.looker_ns = by == LOOKS_LOOKER ? looks_cpu_of("jsprof-looker") : 0;
+    looks_many_end(&m);
+    found.looks = by == LOOKS_LOOKER ? looks_count(m.fd) : 1;
+    close(m.fd);
+    return found;
+}
+
+/* Return the looker's CPU time in so many ms with one thread, which runs: it is its wakes. */
+static double looks_wakes_ns(int ms)
+{
+    struct looks_session s = looks_open(JSPROF_CLOCK_WALL, LOOKS_MANY_HZ, LOOKS_LOOKER);
+    bench_need(jsprof_start(s.session) == 0, "jsprof_start");
+    double before = looks_cpu_of("jsprof-looker");
+    looks_pass(ms, true);
+    double ns = looks_cpu_of("jsprof-looker") - before;
+    looks_close(s);
+    return ns;
+}
+
+static double looks_sum_of(const struct looks_spent *s)
+{
+    return s->looker + s->drain + s->handlers + s->sleepers;
+}
+
+static void looks_many(void)
+{
+    char beside[120];
+    struct looks_many_found found = looks_many_run(LOOKS_TIMER, LOOKS_RUNNING, LOOKS_MANY_MS);
+    double timers = looks_sum_of(&found.part);
+    found = looks_many_run(LOOKS_LOOKER, LOOKS_RUNNING, LOOKS_MANY_MS);
+    snprintf(beside, sizeof beside, "of a processor; timers %.1f%%", timers);
+    looks_one("1,000 threads, 10 running, wall 100 Hz", "<= 2%", 2, "%", beside,
+              looks_sum_of(&found.part));
+    looks_one("  of it the looker", NULL, 0, "%", "-", found.part.looker);
+    looks_one("  of it the drain", NULL, 0, "%", "-", found.part.drain);
+    looks_one("  of it in handlers", NULL, 0, "%", "-", found.part.handlers);
+    struct looks_many_found brief = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_MS);
+    found = looks_many_run(LOOKS_LOOKER, 0, 2 * LOOKS_MANY_MS);
+    double wakes = looks_wakes_ns(LOOKS_MANY_MS);
+    snprintf(beside, sizeof beside, "reading its CPU clock alone %.0f ns; a wake is %.1f us more",
+             found.clock_ns, wakes / (LOOKS_MANY_MS * LOOKS_MANY_HZ / 1000) / 1000);
+    looks_one("1,000 threads, 1 running: a look", "<= 1000 ns", 1000, " ns", beside,
+              (found.looker_ns - brief.looker_ns - wakes) / (found.looks - brief.looks));
+}
+
+/* -- Nothing runs ---------------------------------------------------------------- */
+
+enum { LOOKS_SETTLE_MS = 10000, LOOKS_IDLE_MS = 10000 };
+
+static double looks_naps(pid_t tid)
+{
+    char path[64], line[128];
+    unsigned long long naps = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "voluntary_ctxt_switches: %llu", &naps);
+    bench_need(f && naps, "reading how often a thread has slept");
+    fclose(f);
+    return (double)naps;
+}
+
+/* The threads of the library, and how often they woke up in the time measured. */
+struct looks_idle {
+    pid_t looker[LOOKS_OWN], drain[LOOKS_OWN];
+    int n_looker, n_drain;
+    double looker_woke, drain_woke;
+};
+
+static double looks_naps_of(const pid_t *tids, int n)
+{
+    double naps = 0;
+    while (n-- > 0)
+        naps += looks_naps(tids[n]);
+    return naps;
+}
+
+/* Not in the thread that the session has: reading these numbers would be a reason to wake up. */
+static void *looks_idle_thread(void *arg)
+{
+    struct looks_idle *i = arg;
+    i->n_looker = looks_find("jsprof-looker", i->looker);
+    i->n_drain = looks_find("jsprof-drain", i->drain);
+    bench_need(i->n_drain > 0, "finding the drain");
+    poll(NULL, 0, LOOKS_SETTLE_MS);
+    double looker = looks_naps_of(i->looker, i->n_looker);
+    double drain = looks_naps_of(i->drain, i->n_drain);
+    poll(NULL, 0, LOOKS_IDLE_MS);
+    i->looker_woke = looks_naps_of(i->looker, i->n_looker) - looker;
+    i->drain_woke = looks_naps_of(i->drain, i->n_drain) - drain;
+    return NULL;
+}
+
+static void looks_idle(int clock, const char *name, enum looks_by by)
+{
+    char text[80];
+    struct looks_idle found;
+    pthread_t thread;
+    struct looks_session s = looks_open(clock, LOOKS_HZ, by);
+    bench_need(jsprof_start(s.session) == 0, "jsprof_start");
+    bench_need(pthread_create(&thread, NULL, looks_idle_thread, &found) == 0, "pthread_create");
+    pthread_join(thread, NULL);
+    snprintf(text, sizeof text, "idle for 10 s, %s: wakes of the looker", name);
+    if (by == LOOKS_LOOKER)
+        looks_one(text, "0", 0, "", "in the 10 s after that", found.looker_woke);
+    looks_one(by == LOOKS_LOOKER ? "  of the drain" : "  of the drain, with timers",
+              by == LOOKS_LOOKER ? "0" : NULL, 0, "", "-", found.drain_woke);
+    looks_close(s);
+}
+
+/* -- Threads that live for a moment ---------------------------------------------- */
+
+enum { LOOKS_LIVES = 2000, LOOKS_LIVES_TURNS = 9 };
+
+static void *looks_short_thread(void *session)
+{
+    jsprof_thread *t;
+    if (!session)
+        return NULL;
+    bench_need(jsprof_thread_attach(session, "short", &t) == 0, "jsprof_thread_attach");
+    jsprof_thread_detach(t);
+    return NULL;
+}
+
+/* Return how many threads a second are created and joined, one after another. */
+static double looks_short_rate(jsprof *session)
+{
+    pthread_t thread;
+    double begin = bench_ns(CLOCK_MONOTONIC);
+    for (int i = 0; i < LOOKS_LIVES; i++) {
+        bench_need(pthread_create(&thread, NULL, looks_short_thread, session) == 0,
+                   "pthread_create");
+        pthread_join(thread, NULL);
+    }
+    return LOOKS_LIVES / ((bench_ns(CLOCK_MONOTONIC) - begin) / 1e9);
+}
+
+static void looks_short(int clock, const char *name)
+{
+    char text[80], beside[80];
+    struct bench_series ratio = { .n = 0 }, none = { .n = 0 }, timers = { .n = 0 };
+    struct looks_session s = looks_open(clock, LOOKS_HZ, LOOKS_LOOKER);
+    struct looks_session t = looks_open(clock, LOOKS_HZ, LOOKS_TIMER);
+    for (int i = bench_rounds(LOOKS_LIVES_TURNS); i > 0; i--) {
+        double floor = looks_short_rate(NULL);
+        bench_need(jsprof_start(s.session) == 0, "jsprof_start");
+        double rate = looks_short_rate(s.session);
+        bench_need(jsprof_stop(s.session) == 0 && jsprof_start(t.session) == 0, "jsprof_start");
+        bench_add(&timers, looks_short_rate(t.session) / floor);
+        bench_need(jsprof_stop(t.session) == 0, "jsprof_stop");
+        bench_add(&none, floor);
+        bench_add(&ratio, rate / floor);
+    }
+    snprintf(text, sizeof text, "short threads a second, %s", name);
+    snprintf(beside, sizeof beside, "of %.0f without a profiler; timers %.2fx",
+             bench_median(&none), bench_median(&timers));
+    looks_row(text, NULL, 0, "x", beside, &ratio);
+    looks_close(s);
+    looks_close(t);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc == 2 ? argv[1] : "";
+    if (strcmp(mode, "many") == 0) {
+        looks_many();
+    } else if (strcmp(mode, "idle") == 0) {
+        looks_idle(JSPROF_CLOCK_WALL, "wall", LOOKS_LOOKER);
+        looks_idle(JSPROF_CLOCK_CPU, "CPU", LOOKS_LOOKER);
+        looks_idle(JSPROF_CLOCK_CPU, "CPU", LOOKS_TIMER);
+    } else if (strcmp(mode, "short") == 0) {
+        looks_short(JSPROF_CLOCK_WALL, "wall");
+        looks_short(JSPROF_CLOCK_CPU, "CPU");
+    } else {
+        return fprintf(stderr, "usage: sleepers many|idle|short\n"), 2;
+    }
+    return 0;
+}
