@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "pipe.h"
+#include "relay_numbers.h"
 #include "relay_ring.h"
 
 enum {
@@ -40,6 +41,8 @@ struct relay {
     int file;               /* a duplicate; -1: frames go to the ring */
     struct relay_ring ring; /* used if file is -1 */
     uint32_t counter_base;
+    int has_numbers; /* whether the process's part of them is not 0 */
+    struct relay_numbers numbers;
     struct relay_result result;
 
     unsigned char buffer[2 * RELAY_FRAME_MAX];
@@ -150,8 +153,25 @@ static bool relay_holds(const struct relay *r, const unsigned char *frame, size_
 {
     const char *path = (const char *)frame + RELAY_PATH;
 
-    return r->file < 0 && getpid() & 0xfff && len >= RELAY_PATH + RELAY_PATH_BYTES &&
+    return r->has_numbers && len >= RELAY_PATH + RELAY_PATH_BYTES &&
            strncmp(path, "jsprof/frames", RELAY_PATH_BYTES) == 0;
+}
+
+static void relay_put_numbers(struct relay *r)
+{
+    size_t len = relay_numbers_take(&r->numbers);
+
+    if (len)
+        relay_put(r, r->numbers.frame, len);
+}
+
+/* Sysprof's numbers may be others: see relay_numbers.h. */
+static void relay_number(struct relay *r, const unsigned char *frame, size_t len)
+{
+    if (!r->has_numbers || relay_numbers_note(&r->numbers, frame, len) == 0)
+        return;
+    relay_put_numbers(r);
+    relay_numbers_note(&r->numbers, frame, len);
 }
 
 static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
@@ -164,6 +184,7 @@ static void relay_frame(struct relay *r, unsigned char *frame, size_t len)
     if (type == RELAY_CTRDEF || type == RELAY_CTRSET)
         relay_move_counters(frame, len, r->counter_base);
     relay_put(r, frame, len);
+    relay_number(r, frame, len);
     if (type == RELAY_METADATA && len >= RELAY_ID + RELAY_ID_BYTES &&
         strncmp(id, "jsprof.version", RELAY_ID_BYTES) == 0)
         relay_put_note(r, frame, len);
@@ -226,8 +247,10 @@ static void *relay_run(void *data)
     bool good = relay_header(r);
 
     while (good && relay_frames(r) == 0)
-        if (!relay_fill(r, r->n + 1))
+        if (!relay_fill(r, r->n + 1)) {
+            relay_put_numbers(r);
             return NULL;
+        }
     do
         r->n = 0;
     while (relay_fill(r, 1));
@@ -260,6 +283,7 @@ static int relay_open(struct relay *r, int *input)
         return err;
     (void)fcntl(ends[0], F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* a smaller one will do */
     r->output = ends[0];
+    r->has_numbers = (getpid() & 0xfff) != 0;
     r->counter_base = 0x800000 | ((uint32_t)getpid() & 0x7ff) << 12;
 
     err = relay_start(r);

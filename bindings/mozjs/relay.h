@@ -5,9 +5,9 @@
  * The session writes into a pipe. A thread reads whole frames from it and passes them on:
  * into the ring that Sysprof gives to a program that asks on SYSPROF_CONTROL_FD, or into
  * the file of SYSPROF_TRACE_FD or GJS_TRACE_FD, which Sysprof joins to its own when the
- * program has ended. The relay drops embedded files: Sysprof finds names itself, and the
- * files' account covers only our samples, which are not alone there. It renumbers
- * counters, so that they do not collide with Sysprof's.
+ * program has ended. The relay drops embedded files, except the kinds of functions: Sysprof
+ * finds names itself, and the files' account covers only our samples, which are not alone
+ * there. It renumbers counters, so that they do not collide with Sysprof's.
  *
  * Any thread may call these functions, but no signal handler.
  */

@@ -155,6 +155,7 @@ void jsp_profile_free(struct jsp_profile *p)
         jsp_weights_free(&w->weights);
         jsp_weights_free(&w->allocations);
         jsp_weights_free(&w->running);
+        jsp_relayed_free(&w->relayed);
         free(w->tasks);
         jsp_store_free(&w->store);
         jsp_hash_free(&w->processes);

@@ -110,7 +110,11 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                                            .cut = f->packed.cut };
     }
     samples_limit(s, f, &out->weight);
-    return jsp_read_sample(&s->body, f, &out->body);
+    if (!jsp_read_sample(&s->body, f, &out->body))
+        return false;
+    if (w->relayed.n)
+        jsp_relayed_restore(&s->profile->work->relayed, &s->profile->lookup, f, &out->body);
+    return true;
 }
 
 struct jsp_read_text jsp_samples_detail(const struct jsp_profile *p, const struct jsp_sample *s,

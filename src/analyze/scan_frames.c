@@ -125,6 +125,14 @@ static int scan_tasks(struct jsp_profile *p, const struct jsp_read_chunk *chunk,
     return 0;
 }
 
+/* Sysprof writes files of this machine only: one of the other byte order keeps its numbers. */
+static int scan_relayed(struct jsp_profile *p, const struct jsp_read_chunk *chunk, int32_t pid)
+{
+    struct jsp_lookup_key key = { 0, pid, p->work->n_epochs };
+    return p->capture->swap ? 0
+                            : jsp_relayed_add(&p->work->relayed, &p->lookup, chunk, key);
+}
+
 static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
                       const struct jsp_read_frame *f)
 {
@@ -145,6 +153,8 @@ static int scan_chunk(struct jsp_profile *p, const struct jsp_read_cursor *c,
         err = scan_running(p, &chunk, f->offset);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_TASKS))
         err = scan_tasks(p, &chunk, f->pid);
+    else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_RELAYED))
+        err = scan_relayed(p, &chunk, f->pid);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_FRAMES))
         err = jsp_lookup_kinds_add(&p->lookup, chunk.data, end);
     else if (jsp_read_is(chunk.path, JSP_WIRE_FILE_LOOPS))
@@ -232,6 +242,7 @@ int jsp_scan_frames(struct jsp_profile *p)
             return err;
         jsp_work_progress(p, c.offset / 2);
     }
+    jsp_relayed_seal(&p->work->relayed);
     int bad = jsp_lookup_seal(&p->lookup, p->capture);
     if (bad < 0)
         return bad;

@@ -6,6 +6,7 @@
 #define JSP_ANALYZE_WORK_H
 
 #include "profile.h"
+#include "relayed.h"
 #include "samples.h"
 #include "base/store.h"
 
@@ -31,6 +32,7 @@ struct jsp_work_tasks {
 struct jsp_profile_work {
     struct jsp_weights weights, allocations; /* of SAMPLE and of ALLOCATION frames */
     struct jsp_weights running; /* the tasks of SAMPLE frames */
+    struct jsp_relayed relayed;
     struct jsp_work_tasks *tasks; /* read by jsp_tasks_read */
     uint32_t n_tasks, tasks_room;
     struct jsp_store store;

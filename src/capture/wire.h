@@ -29,6 +29,7 @@
 #define JSP_WIRE_FILE_TASKS "jsprof/tasks"
 #define JSP_WIRE_FILE_RUNNING "jsprof/running"
 #define JSP_WIRE_FILE_LABELS "jsprof/labels"
+#define JSP_WIRE_FILE_RELAYED "jsprof/relayed"
 #define JSP_WIRE_FILE_SYMBOLS "__symbols__" /* Sysprof's */
 
 enum {
@@ -40,6 +41,9 @@ enum {
     JSP_WIRE_BLOCK = 1, /* tag of a block in jsprof/samples, pcs, states, running, labels */
     JSP_WIRE_STATES_CALL = 2, /* tag of a system call's name in jsprof/states */
 };
+
+/* Records of jsprof/relayed. */
+enum { JSP_WIRE_RELAYED_NAME = 1, JSP_WIRE_RELAYED_STACK = 2 };
 
 /* Records of jsprof/listings. */
 enum {

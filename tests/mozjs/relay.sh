@@ -9,7 +9,8 @@ cd "$SCRATCH" || exit 1
 
 check 'it compiles' "${CC:-cc}" -std=c11 -D_GNU_SOURCE -g -Wall -Wextra ${WERROR:-} \
     -I"$SRCDIR/bindings/mozjs" "$SRCDIR/tests/mozjs/relay_host.c" \
-    "$SRCDIR/bindings/mozjs/relay.c" "$SRCDIR/bindings/mozjs/relay_ring.c" -pthread -o host
+    "$SRCDIR"/bindings/mozjs/relay.c "$SRCDIR"/bindings/mozjs/relay_numbers.c \
+    "$SRCDIR"/bindings/mozjs/relay_ring.c -pthread -o host
 ./host file >host.out 2>host.err
 check "it ends well, not with $?" test $? = 0
 check 'each step' all_ok host.out

@@ -51,13 +51,12 @@ has_stacks() # of spin below mostwork below the script
         grep -q '/shares[.]js' report.csv && grep -q '^"\{0,1\}mostwork ' report.csv
 }
 
-# Our embedded files say of samples what is true of ours only, and jsprof/frames of functions what
-# is true until Sysprof numbers them anew.
-only_true_files() # OPTION
+# Our embedded files say of samples what is true of ours only, but for these.
+only_true_files()
 {
     "$JSPROF_TOOL" dump recording.cap >dump || return 1
     grep ' FILE  *jsprof/' dump >files
-    if [ -n "$1" ]; then test ! -s files; else test -s files && ! grep -v jsprof/frames files; fi
+    test -s files && ! grep -Ev 'jsprof/(frames|relayed)' files
 }
 
 # Without weights, a sample is not a time.
@@ -72,14 +71,11 @@ no_times()
         grep -q 'has no weights and losses' info
 }
 
-# Later versions number the functions anew, so that their kinds are not known.
+# Where Sysprof numbers the functions anew, jsprof/relayed has our numbers.
 has_tiers()
 {
     "$JSPROF_TOOL" report --by tier recording.cap | tee tiers
-    case $(sysprof-cli --version) in
-    'Sysprof 3.'*) grep -Eq ' (baseline|optimized)$' tiers ;;
-    *) grep -q ' vm$' tiers ;;
-    esac
+    grep -Eq ' (baseline|optimized)$' tiers && ! grep -Eq ' vm$' tiers
 }
 
 for option in '' --gjs --use-trace-fd; do
@@ -88,14 +84,14 @@ for option in '' --gjs --use-trace-fd; do
     check "sysprof-cli $option: the script's output" sh -c 'cat err; grep -qx 84296 out'
     check "sysprof-cli $option: nothing to complain of" sh -c '! grep gjs-console err'
     check "sysprof-cli $option: its recording has our stacks" has_stacks
-    check "sysprof-cli $option: of our files those that are true" only_true_files "$option"
+    check "sysprof-cli $option: of our files those that are true" only_true_files
     check "sysprof-cli $option: no times" no_times
-    [ -n "$option" ] || check "sysprof-cli: tiers" has_tiers
+    check "sysprof-cli $option: tiers" has_tiers
 done
 BURN_MS=700 sysprof '' "$B/bin/jsprof-gjs" /usr/bin/gjs-console "$SCRIPTS/shares.js"
 check 'jsprof-gjs below sysprof-cli ends well' grep -qx 0 rc
 check 'jsprof-gjs: the recording has our stacks' has_stacks
-check 'jsprof-gjs: of our files those that are true' only_true_files ''
+check 'jsprof-gjs: of our files those that are true' only_true_files
 check 'jsprof-gjs: no times' no_times
 check 'jsprof-gjs: tiers' has_tiers
 BURN_MS=100 sysprof '' /usr/bin/gjs-console "$SCRIPTS/shares.js"

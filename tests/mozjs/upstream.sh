@@ -1,7 +1,7 @@
 #!/bin/sh
-# upstream.sh - gjs's own tests, which its distribution packages: each, recorded, has the results and
-# the status that it has with the stock programs. Its scripts run our gjs-console, its programs
-# run under jsprof-gjs.
+# upstream.sh - gjs's own tests, which its distribution packages: each, recorded, has the
+# results and the status that it has with the stock programs. Its scripts run our gjs-console,
+# its programs run under jsprof-gjs.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -22,8 +22,8 @@ if [ -z "${UPSTREAM_INSIDE:-}" ]; then
     exec dbus-run-session -- sh "$0"
 fi
 
-# Leave NAME.KIND: what the test reported, without numbers, and its status. The order is chance. The
-# three checks of gjs's own profiler fail, because it can not record what we record.
+# Leave NAME.KIND: what the test reported, without numbers, and its status. The order is
+# chance. The three checks of gjs's own profiler fail: it can not record what we record.
 run() # KIND NAME COMMAND...
 {
     run_to=$SCRATCH/$2.$1
