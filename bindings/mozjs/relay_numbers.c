@@ -94,7 +94,9 @@ static int numbers_stack(struct relay_numbers *r, const unsigned char *frame, si
         return fits;
     numbers_byte(r, NUMBERS_STACK);
     numbers_put(r, (uint32_t)tid);
-    numbers_put(r, ((uint64_t)time - (uint64_t)r->time) << 1 ^ (0 - (uint64_t)(time < r->time)));
+    uint64_t since = (uint64_t)time - (uint64_t)r->time;
+
+    numbers_put(r, since << 1 ^ (0 - (since >> 63)));
     numbers_put(r, n);
     r->time = time;
     for (size_t i = 0; i < n; i++) {
