@@ -7,7 +7,7 @@
 # GJS_PEER=COMMAND: a gjs-console 1.74 that was built with gjs's own profiler, to
 # compare with ours (Debian's is built without). QUICK=1: fewer rounds, too few to judge prices.
 # ROUNDS=N: so many. PRICES=1: only the rows of start and stop, and of the TypeScript compiler.
-# TASKS=1: only the row of tasks.
+# TASKS=1: only the row of tasks. LINE_PRICES=1: only those of lines in compiled code.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)
@@ -19,7 +19,8 @@ trap 'rm -rf "$work"' EXIT
 rounds=${QUICK:+3}
 rounds=${ROUNDS:-${rounds:-9}}
 kinds='friendly recursion'
-[ -z "${PRICES:-}${TASKS:-}" ] || kinds=
+only=${PRICES:-}${TASKS:-}${LINE_PRICES:-}
+[ -z "$only" ] || kinds=
 peer=${GJS_PEER:-}
 
 row() # BUDGET LIMIT MEASURED BESIDE HOLDS
@@ -43,7 +44,7 @@ shares() # RUN PARTS-NAME LIMIT
 }
 
 SHARES_MS=${QUICK:+4000}
-[ -n "${PRICES:-}${TASKS:-}" ] || SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares \
+[ -n "$only" ] || SHARES_MS=${SHARES_MS:-30000} SHARES_OUT=$work/shares \
     SRCDIR=$top B=$B sh "$top/tests/mozjs/shares.sh" >"$work/log" 2>&1 || true
 if [ -s "$work/shares" ]; then
     # shellcheck disable=SC2046
@@ -54,7 +55,7 @@ if [ -s "$work/shares" ]; then
     set -- $(shares collecting)
     row 'gjs: share, code that collects' '1 point + chance' "$1 points, $2" \
         "chance (3 errors) $3" "$([ "$5" = 0 ] && echo yes || echo NO)"
-elif [ -z "${PRICES:-}${TASKS:-}" ]; then
+elif [ -z "$only" ]; then
     printf 'note\tshares could not be measured: %s\n' "$(tail -n 1 "$work/log")"
 fi
 
@@ -102,6 +103,62 @@ for kind in $kinds; do
     fi
     row "gjs: CPU at 1000 Hz, $kind" "<= gjs's profiler" "$ours" "gjs's $theirs" "$holds"
 done
+
+modules=${TYPESCRIPT:-$top/tests/node/node_modules/typescript/lib}
+tsc=$scripts/tsc.js
+
+# -- Lines in compiled code ------------------------------------------------------------------
+
+# The handler's time a sample with and without them, in turn.
+handler_ns() # NAME GJS-CONSOLE SCRIPT...
+{
+    handler_to=$1
+    handler_gjs=$2
+    shift 2
+    BURN_MS=$lines_ms "$handler_gjs" --profile-clock=wall --profile-output="$work/x.cap" "$@" \
+        >/dev/null
+    "$B/bin/jsprof" dump "$work/x.cap" | awk '/^ *thread id=0 / {
+        for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] } }
+        END { print v["handler_ns"] / v["samples"] / 1000 }' >>"$work/$handler_to"
+}
+
+median() # FILE
+{
+    sort -n "$1" | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'
+}
+
+lines_ms=${QUICK:+1500}
+lines_ms=${lines_ms:-6000}
+if [ -n "${PRICES:-}${TASKS:-}" ]; then
+    :
+elif ! pkg-config --print-requires-private gjs-1.0 2>/dev/null | grep -q mozjs-102; then
+    printf 'note\tno gjs lines: needs gjs of SpiderMonkey 102\n'
+elif ! MAKEFLAGS='' make -s -C "$top" B="$work/b" LUA=no CXXFLAGS=-DENGINE_NO_LINES \
+    "$work/b/bin/gjs-console" >"$work/log" 2>&1; then
+    printf 'note\tno gjs lines: %s\n' "$(tail -n 1 "$work/log")"
+else
+    i=0
+    while [ $i -lt "$rounds" ]; do
+        handler_ns with "$gjs" "$scripts/parts.js"
+        handler_ns without "$work/b/bin/gjs-console" "$scripts/parts.js"
+        [ ! -f "$modules/typescript.js" ] || {
+            handler_ns tsc.with "$gjs" "$tsc" "$modules"
+            handler_ns tsc.without "$work/b/bin/gjs-console" "$tsc" "$modules"
+        }
+        i=$((i + 1))
+    done
+    [ ! -f "$modules/typescript.js" ] ||
+        row 'gjs: tsc, a sample, lines' - "$(median "$work/tsc.with") us" \
+            "without $(median "$work/tsc.without") us" -
+    paid=$(ratios "$work/with" "$work/without")
+    # Broken only where even the lower quartile is above the limit.
+    row 'gjs: handler, lines in compiled code' '<= 1.2 of without' "$(median "$work/with") us" \
+        "without $(median "$work/without") us, ratio $paid" \
+        "$(echo "$paid" | sed 's/[()-]/ /g' | awk '{
+            print ($1 <= 1.2 ? "yes" : ($2 > 1.2 ? "NO" : "noise")) }')"
+fi
+
+[ -z "${LINE_PRICES:-}" ] || exit 0
 
 # -- Start and stop, TypeScript, exact calls ---------------------------------------------
 
@@ -189,7 +246,6 @@ row 'gjs: start and stop, all threads' '<= 3 ms' "$paid" \
     "$(paste "$work/start.here" "$work/start.plain" | awk '{ print ($1 - $2) / 1000 }' | judged 3)"
 
 # shellcheck disable=SC2046
-modules=${TYPESCRIPT:-$top/tests/node/node_modules/typescript/lib}
 if [ ! -f "$modules/typescript.js" ]; then
     printf 'note\tno gjs tsc: needs npm package typescript (make deps)\n'
 elif ! pkg-config --print-requires-private gjs-1.0 | grep -o 'mozjs-[0-9]*' >"$work/mozjs" ||
@@ -198,7 +254,6 @@ elif ! pkg-config --print-requires-private gjs-1.0 | grep -o 'mozjs-[0-9]*' >"$w
         >"$work/log" 2>&1; then
     printf 'note\tno gjs tsc: %s\n' "$(tail -n 1 "$work/log")"
 else
-    tsc=$scripts/tsc.js
     "${CC:-gcc}" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/empty.so" "$here/peers/empty.c"
     tsc_plain() { turn tsc.plain gjs-console "$tsc" "$modules"; }
     tsc_engine()
@@ -214,6 +269,17 @@ else
     tsc_wall()
     {
         turn tsc.wall "$gjs" --profile-clock=wall --profile-output="$work/w.cap" "$tsc" "$modules"
+    }
+    # The same by timers of the kernel, which interrupt the thread themselves.
+    tsc_1000_timer()
+    {
+        turn tsc.1000.timer env JSPROF_SOURCE=timer "$gjs" --profile-output="$work/x.cap" "$tsc" \
+            "$modules"
+    }
+    tsc_wall_timer()
+    {
+        turn tsc.wall.timer env JSPROF_SOURCE=timer "$gjs" --profile-clock=wall \
+            --profile-output="$work/x.cap" "$tsc" "$modules"
     }
     tsc_empty() { turn tsc.empty env LD_PRELOAD="$work/empty.so" gjs-console "$tsc" "$modules"; }
     # Every profiler pays this that asks SpiderMonkey for compiled frames.
@@ -233,7 +299,7 @@ else
             "$tsc" "$modules"
     }
     rounds_of "$rounds" tsc_plain tsc_engine tsc_1 tsc_1000 tsc_empty tsc_both tsc_wall \
-        tsc_no_ion tsc_counts
+        tsc_1000_timer tsc_wall_timer tsc_no_ion tsc_counts
     row 'gjs: tsc, switched on, 1 Hz' '<= 1.02' "$(ratios "$work/tsc.1" "$work/tsc.plain")" \
         "the engine's instrumentation alone $(ratios "$work/tsc.engine" "$work/tsc.plain")" \
         "$(judged_ratio 1.02 "$work/tsc.1" "$work/tsc.plain")"
@@ -246,6 +312,8 @@ else
     row 'gjs: tsc, wall clock, instrumented' - "$(ratios "$work/tsc.wall" "$work/tsc.both")" \
         "an empty handler and instrumented code, of none $(ratios "$work/tsc.both" \
             "$work/tsc.plain")" -
+    row 'gjs: tsc, looker, of a timer' - "$(ratios "$work/tsc.1000" "$work/tsc.1000.timer")" \
+        "wall clock $(ratios "$work/tsc.wall" "$work/tsc.wall.timer")" -
     row 'gjs: tsc, wall clock, a sample' - "$("$B/bin/jsprof" dump "$work/w.cap" |
         awk '$1 == "thread" && $2 == "id=0" { for (i = 3; i <= NF; i++) {
                 split($i, field, "="); value[field[1]] = field[2] } }
@@ -315,42 +383,3 @@ for clock in cpu wall; do
                 'BEGIN { print (a <= 3 + off && b <= 30 + off ? "yes" : "NO") }')"
     done
 done
-
-# -- Lines in compiled code ------------------------------------------------------------------
-
-# The handler's time a sample with and without them, in turn.
-handler_ns() # NAME GJS-CONSOLE
-{
-    BURN_MS=$lines_ms "$2" --profile-clock=wall --profile-output="$work/x.cap" \
-        "$scripts/parts.js" >/dev/null
-    "$B/bin/jsprof" dump "$work/x.cap" | awk '/^ *thread id=0 / {
-        for (i = 1; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] } }
-        END { print v["handler_ns"] / v["samples"] / 1000 }' >>"$work/$1"
-}
-
-median() # FILE
-{
-    sort -n "$1" | awk '{ v[NR] = $1 } END { printf "%.2f", v[int((NR + 1) / 2)] }'
-}
-
-lines_ms=${QUICK:+1500}
-lines_ms=${lines_ms:-6000}
-if ! pkg-config --print-requires-private gjs-1.0 2>/dev/null | grep -q mozjs-102; then
-    printf 'note\tno gjs lines: needs gjs of SpiderMonkey 102\n'
-elif ! MAKEFLAGS='' make -s -C "$top" B="$work/b" LUA=no CXXFLAGS=-DENGINE_NO_LINES \
-    "$work/b/bin/gjs-console" >"$work/log" 2>&1; then
-    printf 'note\tno gjs lines: %s\n' "$(tail -n 1 "$work/log")"
-else
-    i=0
-    while [ $i -lt "$rounds" ]; do
-        handler_ns with "$gjs"
-        handler_ns without "$work/b/bin/gjs-console"
-        i=$((i + 1))
-    done
-    paid=$(ratios "$work/with" "$work/without")
-    # Broken only where even the lower quartile is above the limit.
-    row 'gjs: handler, lines in compiled code' '<= 1.2 of without' "$(median "$work/with") us" \
-        "without $(median "$work/without") us, ratio $paid" \
-        "$(echo "$paid" | sed 's/[()-]/ /g' | awk '{
-            print ($1 <= 1.2 ? "yes" : ($2 > 1.2 ? "NO" : "noise")) }')"
-fi
