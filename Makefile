@@ -212,8 +212,8 @@ DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
 # download, the last three 14 MB.
 DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light libpcre3 curl tshark mpv awesome \
   texlive-binaries redis-tools
-# nginx's module for Lua, which conflicts with the LuaJIT above: unpacked into $(B)/nginx. It
-# needs libpcre3.
+# nginx's module for Lua: unpacked into $(B)/nginx, because in Debian 12 it conflicts with the LuaJIT
+# above, and needs libpcre3. Later Debians have one LuaJIT.
 DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \
   libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
@@ -248,9 +248,9 @@ deps: ## install every package that a test can use, with apt-get and npm
 	set -x; \
 	$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y \
 	  --no-install-recommends $$there; \
-	mkdir -p $(B)/nginx; (cd $(B)/nginx && apt-get download $(DEPS_NGINX) && \
-	  for p in *.deb; do dpkg -x "$$p" .; done) || \
-	  echo "deps: not in this distribution: nginx's module for Lua"; \
+	mkdir -p $(B)/nginx; (cd $(B)/nginx && for p in $(DEPS_NGINX); do apt-get download $$p || \
+	  echo "deps: not in this distribution: $$p"; done; \
+	  for p in *.deb; do [ ! -f "$$p" ] || dpkg -x "$$p" .; done); \
 	command -v npm >/dev/null || $$sudo env DEBIAN_FRONTEND=noninteractive \
 	  apt-get install -y --no-install-recommends nodejs npm; \
 	cd tests/node && npm ci --ignore-scripts --no-audit --no-fund

@@ -2,40 +2,11 @@
 # nginx.sh - nginx with its Lua module, as it is: a handler that sleeps between its turns is
 # recorded by the preloaded module. nginx loads its Lua later.
 #
-# The module needs OpenResty's LuaJIT, and Debian's package of that conflicts with the LuaJIT
-# that this binding builds for. So `make deps` unpacks both into $B/nginx.
-#
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-real.sh"
-NGINX_ROOT=$B/nginx
-[ -d "$NGINX_ROOT/usr" ] || NGINX_ROOT=
-modules=usr/lib/nginx/modules
-library=$(dirname "$(find "$NGINX_ROOT/usr/lib" -name 'libluajit-5.1.so.2' | head -n 1)")
-needs jit nginx-light /usr/sbin/nginx
-needs jit libnginx-mod-http-ndk "$NGINX_ROOT/$modules/ndk_http_module.so"
-needs jit libnginx-mod-http-lua "$NGINX_ROOT/$modules/ngx_http_lua_module.so" "$library"
-needs jit curl /usr/bin/curl
+. "$(dirname "$0")/lib-nginx.sh"
 
-mkdir "$SCRATCH/temp"
-cat >"$SCRATCH/nginx.conf" <<CONF
-load_module $NGINX_ROOT/$modules/ndk_http_module.so;
-load_module $NGINX_ROOT/$modules/ngx_http_lua_module.so;
-daemon off;
-master_process off;
-user root;
-error_log stderr error;
-pid $SCRATCH/pid;
-events { worker_connections 16; }
-http {
-  access_log off;
-  client_body_temp_path $SCRATCH/temp/1;
-  proxy_temp_path $SCRATCH/temp/2;
-  fastcgi_temp_path $SCRATCH/temp/3;
-  uwsgi_temp_path $SCRATCH/temp/4;
-  scgi_temp_path $SCRATCH/temp/5;
-  lua_package_path "$NGINX_ROOT/usr/share/lua/5.1/?.lua;;";
-  init_by_lua_block { turn = dofile("$SCRIPTS/turns.lua") }
+nginx_conf 'master_process off;' <<CONF
   server {
     listen unix:$SCRATCH/socket;
     location / {
@@ -54,14 +25,12 @@ http {
       }
     }
   }
-}
 CONF
 
 recorded()
 {
     export JSPROF_LOOP=1
-    LD_LIBRARY_PATH=$library serving nginx -e stderr -p "$SCRATCH" -c "$SCRATCH/nginx.conf" \
-        >"$SCRATCH/log" 2>&1 &
+    nginx_serving >"$SCRATCH/log" 2>&1 &
     server=$!
     wait_for "$SCRATCH/socket" &&
         curl -sS --unix-socket "$SCRATCH/socket" http://localhost/ >"$SCRATCH/out"
