@@ -1,7 +1,7 @@
 # lib-nginx.sh - what the tests share that record nginx with its Lua module; sourced, not run.
 #
-# In Debian 12 the module needs OpenResty's LuaJIT, whose package conflicts with the LuaJIT that this
-# binding builds for. So `make deps` unpacks it, and the module, into $B/nginx.
+# In Debian 12 the module needs OpenResty's LuaJIT, whose package conflicts with the LuaJIT that
+# this binding builds for. So `make deps` unpacks it, and the module, into $B/nginx.
 #
 # SPDX-License-Identifier: MIT
 
