@@ -202,7 +202,7 @@ run-fuzz: fuzz-programs
 DEPS = gcc g++ make binutils libc6-dev pkg-config debootstrap fakeroot clang libclang-rt-dev \
   libsysprof-4-dev libsysprof-6-dev sysprof xvfb xauth valgrind linux-perf elfutils xz-utils \
   musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user \
-  libgoogle-perftools-dev libunwind-dev gdb lldb \
+  libgoogle-perftools-dev libunwind-dev gdb gdb-multiarch lldb \
   $(DEPS_GJS) $(DEPS_LUA) $(DEPS_CALLS) $(DEPS_EXPORT) $(DEPS_BROWSER) $(DEPS_PACKAGES)
 DEPS_GJS = $(MOZJS_KNOWN:%=libmozjs-%-dev) libgjs-dev gjs gjs-tests gir1.2-gtk-4.0 dbus gnome-shell
 DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \

@@ -37,4 +37,26 @@ for how in static shared; do
     is_whole "$tmp/out" "$how: not the whole stack of the core file"
 done
 "$tmp/static" 1000
+
+# The same on aarch64, where the tools for that are there: from outside of an emulator.
+cross=aarch64-linux-gnu-gcc arm="$tmp/arm"
+has() { command -v "$1" >/dev/null; }
+if has $cross && has qemu-aarch64 && has gdb-multiarch; then
+    make -s -C "$SRCDIR" B="$arm" CC="$CC" MOZJS=no LUA=no amalgamation
+    $cross -std=c11 -D_GNU_SOURCE -O1 -g -static -mno-outline-atomics -I"$arm/amalgamation" \
+        -o "$arm/jit" "$SRCDIR/tests/gdb/jit.c" "$arm/amalgamation/jsprof.c" -pthread -lm
+    qemu-aarch64 -g "$arm/socket" "$arm/jit" >"$arm/out" 2>&1 &
+    for _ in $(seq 600); do [ -S "$arm/socket" ] && break || sleep 0.1; done
+    timeout 120 gdb-multiarch -nx -q -batch -iex 'set auto-load no' \
+        -iex 'set debuginfod enabled off' -ex 'set pagination off' -ex 'set confirm off' \
+        -ex "target remote $arm/socket" -ex 'break jit_inner' -ex continue -ex bt \
+        -ex 'break jit_removed' -ex continue -ex 'info functions -n (program.lang' \
+        -ex 'echo end\n' -ex kill "$arm/jit" >"$tmp/out" 2>&1 || true
+    is_whole "$tmp/out" 'aarch64: not the whole stack'
+    sed '1,/jit_removed (/d; /^end$/,$d' "$tmp/out" >"$tmp/after"
+    ! grep -q 'program\.lang:' "$tmp/after" || { cat "$tmp/after"; wrong 'aarch64: code stays'; }
+    kill $! 2>/dev/null || true
+    wait $! 2>/dev/null || true
+    echo 'aarch64: compiled code is named, and gone when it is removed'
+fi
 exit $bad
