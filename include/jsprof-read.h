@@ -183,6 +183,13 @@ typedef struct jsprof_read_info {
     uint64_t allocated, freed;      /* sampled allocations and what the capture says was freed */
     uint64_t alloc_every;           /* bytes from one sampled byte to the next; 0: unknown */
     uint32_t n_during;              /* marks of the name `during` of the options */
+    bool lacks_proc;                /* recorded without /proc: see jsprof_read_native_files */
+    bool has_labels;                /* samples have labels */
+    double effective;               /* samples of equal value that are worth as much as these */
+    uint64_t tasks;                 /* of the capture; 0 without JSPROF_READ_TASKS */
+    /* Files so far: generated ones that are shown by their source maps, and such of native code
+     * whose names are from `symbols`, while the capture has no build id to confirm them. */
+    uint32_t mapped_files, unsure_files;
 } jsprof_read_info;
 JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
 
@@ -210,6 +217,55 @@ typedef struct jsprof_read_loss {
  * there too. */
 JSPROF_READ_API int64_t jsprof_read_losses(const jsprof_reader *r, uint32_t thread, uint64_t first,
                                            jsprof_read_loss *out, uint64_t n);
+
+/* What the recorder counted of each thread, also of threads without samples. */
+typedef struct jsprof_read_account {
+    size_t size;
+    int32_t pid, tid;
+    const char *name; /* "": unknown */
+    uint64_t samples, expirations, kept, lost;
+    uint64_t unseen;  /* the part of lost that the host did not ask for */
+} jsprof_read_account;
+JSPROF_READ_API int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first,
+                                             jsprof_read_account *out, uint64_t n);
+
+/* Files of native code, as far as frames that were read lie in them. */
+typedef struct jsprof_read_native_file {
+    size_t size;
+    const char *path;     /* as it was recorded */
+    const char *build_id; /* in hexadecimal; "": unknown */
+    const char *from;     /* the file that was read for names; "": none */
+    int error;            /* why none was read, a negative errno; -ESTALE: it is another file */
+    bool is_needed;       /* the capture itself lacks names of it */
+} jsprof_read_native_file;
+JSPROF_READ_API int64_t jsprof_read_native_files(jsprof_reader *r, uint64_t first,
+                                                 jsprof_read_native_file *out, uint64_t n);
+
+/* Generated files so far whose source maps could not be used. */
+typedef struct jsprof_read_unused_map {
+    size_t size;
+    const char *file, *why;
+} jsprof_read_unused_map;
+JSPROF_READ_API int64_t jsprof_read_unused_maps(jsprof_reader *r, uint64_t first,
+                                                jsprof_read_unused_map *out, uint64_t n);
+
+/* Lines of native code, which no capture has. `ask` is called once for each file with addresses in
+ * frames that count, and stores the lines of the addresses, 0 where it knows none. It returns 0 or
+ * a negative errno, which ends the asking. What it stored is read until it is called again. From
+ * then on frames and functions have these lines. */
+typedef struct jsprof_read_place {
+    size_t size;
+    const char *file;
+    uint32_t line;
+} jsprof_read_place;
+typedef struct jsprof_read_asker {
+    size_t size;
+    int (*ask)(void *context, const jsprof_read_native_file *file, const uint64_t *addresses,
+               jsprof_read_place *out, uint64_t n);
+    void *context;
+} jsprof_read_asker;
+JSPROF_READ_API int jsprof_read_ask_lines(jsprof_reader *r, const jsprof_read_asker *asker,
+                                          jsprof_read_error *error);
 
 /* What the capture says about itself, and messages that were logged into it. */
 typedef struct jsprof_read_datum {
@@ -316,6 +372,7 @@ typedef struct jsprof_read_frame {
     const char *tier;  /* "interpreter", "baseline", ...; the kind where it is not known */
     const char *module; /* the file's name of native code; "": none */
     const char *file;  /* the source file of the line; "": it is in the name */
+    bool is_native;    /* it is of the C stack: the host did not report it */
 } jsprof_read_frame;
 JSPROF_READ_API int64_t jsprof_read_frames(jsprof_reader *r, uint32_t stack, uint64_t first,
                                            jsprof_read_frame *out, uint64_t n);
@@ -337,6 +394,7 @@ typedef struct jsprof_read_order {
      * "syscall", "label", and with JSPROF_READ_TASKS "task" */
     const char *by;
     const char *sort; /* "self", "total", "samples", "name" */
+    const char *label; /* with by = "label": the values of this key; NULL: all labels */
 } jsprof_read_order;
 
 /* A function, or a group of functions, which has only a name and figures. */
@@ -352,6 +410,10 @@ typedef struct jsprof_read_function {
     const char *kind, *module, *file; /* as in jsprof_read_frame */
     const char *path;     /* of native code its file; "": none */
 } jsprof_read_function;
+
+/* Find the function's own name in a shown one, "name (file:line)": its first bytes. Return how many
+ * they are. */
+JSPROF_READ_API size_t jsprof_read_own_name(const char *name);
 
 /* `order` may be NULL. */
 JSPROF_READ_API int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
@@ -370,6 +432,8 @@ typedef struct jsprof_read_shape {
     bool is_bottom_up; /* a child is a caller of the function above it, not a callee */
     bool has_lines;    /* each line of a function is a node of its own */
     bool is_recursive; /* a function that calls itself has a node for each level */
+    bool is_async;     /* above each stack the one that scheduled what ran, to the root; with
+                          JSPROF_READ_TASKS */
 } jsprof_read_shape;
 
 /* Nodes come before their children; children with the larger total come first. */
@@ -383,6 +447,7 @@ typedef struct jsprof_read_node {
     uint32_t line;     /* 0: unknown, or without lines */
     uint64_t self, total, samples; /* samples: of total */
     const char *name, *kind, *module, *file;
+    uint32_t met; /* its place in the order in which the samples met the nodes; node 0 has 0 */
 } jsprof_read_node;
 
 /* `shape` may be NULL. */
@@ -439,7 +504,31 @@ typedef struct jsprof_read_row { /* of bytecode */
     uint32_t line;    /* 0: unknown */
     bool ends;        /* it never continues with the next row */
     uint64_t self, total; /* 0 without JSPROF_READ_ROWS */
+    const uint64_t *targets; /* pcs to which it may jump; they live as long as the listing */
+    uint32_t n_targets;
 } jsprof_read_row;
+typedef struct jsprof_read_inside { /* the whole function */
+    size_t size;
+    uint64_t value, samples; /* of all that counts */
+    uint64_t self, total, self_samples, total_samples;
+    uint64_t in_lines, in_rows; /* the parts of self in a known line, in a known row */
+    const char *file;     /* its source; "": unknown */
+    uint32_t line;        /* of its definition; 0: unknown */
+    uint32_t n_claimed;   /* rows that the host registered, though they may not all be there */
+    bool has_listing;     /* the host registered one */
+    bool is_shared;       /* another function of this name has another one */
+} jsprof_read_inside;
+typedef struct jsprof_read_block { /* rows that run one after the other */
+    size_t size;
+    uint32_t first, n;    /* rows */
+    uint64_t self, total; /* total: that of its hottest row */
+} jsprof_read_block;
+typedef struct jsprof_read_operation { /* rows whose text begins with the same word */
+    size_t size;
+    const char *name;
+    uint32_t n_rows;
+    uint64_t self;
+} jsprof_read_operation;
 
 /* `function` is a number of jsprof_read_frame. */
 JSPROF_READ_API int jsprof_read_listing_open(jsprof_read_listing **out, jsprof_reader *r,
@@ -448,7 +537,34 @@ JSPROF_READ_API int64_t jsprof_read_listing_lines(const jsprof_read_listing *l, 
                                                   jsprof_read_line *out, uint64_t n);
 JSPROF_READ_API int64_t jsprof_read_listing_rows(const jsprof_read_listing *l, uint64_t first,
                                                  jsprof_read_row *out, uint64_t n);
+JSPROF_READ_API int jsprof_read_listing_of(const jsprof_read_listing *l,
+                                           jsprof_read_inside *out);
+JSPROF_READ_API int64_t jsprof_read_listing_blocks(const jsprof_read_listing *l, uint64_t first,
+                                                   jsprof_read_block *out, uint64_t n);
+/* The one with the most self first. */
+JSPROF_READ_API int64_t jsprof_read_operations(const jsprof_read_listing *l, uint64_t first,
+                                               jsprof_read_operation *out, uint64_t n);
+/* What of it could not be read. */
+JSPROF_READ_API int64_t jsprof_read_listing_defects(const jsprof_read_listing *l, uint64_t first,
+                                                    jsprof_read_defect *out, uint64_t n);
 JSPROF_READ_API void jsprof_read_listing_close(jsprof_read_listing *l); /* NULL is valid */
+
+/* A source by the path that names and lines show: from a source map, at that path, else below
+ * `directory` (NULL: nowhere), or among the resources of a recorded program. -ENOENT: nowhere. */
+typedef struct jsprof_read_source jsprof_read_source;
+typedef struct jsprof_read_found {
+    size_t size;
+    const char *path; /* where it was found */
+    uint32_t n_lines;
+    bool is_newer;    /* it was changed after the recording: lines may differ */
+} jsprof_read_found;
+JSPROF_READ_API int jsprof_read_source_open(jsprof_read_source **out, jsprof_reader *r,
+                                            const char *file, const char *directory,
+                                            jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_source_of(const jsprof_read_source *s, jsprof_read_found *out);
+/* Return a line, from 1; "" where there is none; NULL without memory. */
+JSPROF_READ_API const char *jsprof_read_source_line(const jsprof_read_source *s, uint32_t line);
+JSPROF_READ_API void jsprof_read_source_close(jsprof_read_source *s); /* NULL is valid */
 
 /* -- 7. Marks, counters, exact calls ---------------------------------------- */
 
@@ -559,7 +675,12 @@ typedef struct jsprof_read_change { /* [0] before, [1] after */
     double chance, total_chance; /* how likely chance alone changes the share as much */
     /* It does so with less than 5 percent for all functions together. */
     bool is_real, is_total_real;
+    double times, total_times; /* so many times as many samples make it real; 0: too many */
 } jsprof_read_change;
+typedef struct jsprof_read_folder { /* of a program that was in two: "/a/v1/", "/a/v2/" */
+    size_t size;
+    const char *before, *after;
+} jsprof_read_folder;
 
 /* The greatest change of self comes first, or with sort = "total" of total. If the same program
  * was in two folders, both readers show its files without these from now on. Texts live until
@@ -569,6 +690,12 @@ JSPROF_READ_API int jsprof_read_compare(jsprof_read_comparison **out, jsprof_rea
                                         jsprof_read_error *error);
 JSPROF_READ_API int64_t jsprof_read_changes(const jsprof_read_comparison *c, uint64_t first,
                                             jsprof_read_change *out, uint64_t n);
+/* What counts before (0) and after (1). */
+JSPROF_READ_API int jsprof_read_compared(const jsprof_read_comparison *c, int side,
+                                         jsprof_read_sum *out);
+/* Folders without which files are shown from now on. */
+JSPROF_READ_API int64_t jsprof_read_folders(const jsprof_read_comparison *c, uint64_t first,
+                                            jsprof_read_folder *out, uint64_t n);
 JSPROF_READ_API void jsprof_read_compare_close(jsprof_read_comparison *c); /* NULL is valid */
 
 /* -- 9. Tasks, their runs, and the turns of loops ---------------------------- */
@@ -597,6 +724,8 @@ typedef struct jsprof_read_task {
     uint32_t parent;        /* the task that ran then */
     uint32_t n_runs;
     const char *kind, *name;
+    uint32_t stack;         /* on which it was made: equal stacks have one number; or
+                               JSPROF_READ_NONE */
 } jsprof_read_task;
 typedef struct jsprof_read_run {
     size_t size;
@@ -634,6 +763,140 @@ JSPROF_READ_API int64_t jsprof_read_task_frames(const jsprof_read_tasks *t, uint
                                                 uint64_t first, jsprof_read_frame *out,
                                                 uint64_t n);
 JSPROF_READ_API void jsprof_read_tasks_close(jsprof_read_tasks *t); /* NULL is valid */
+
+/* -- 10. What loops ran, what kept them, and who asked for it ------------------ */
+
+/* Runs in groups. They count if their thread is chosen, and in the span of time that was loaded. */
+typedef struct jsprof_read_run_groups jsprof_read_run_groups;
+typedef struct jsprof_read_run_group {
+    size_t size;
+    const char *kind, *name; /* "": the group has several */
+    uint64_t task;           /* its number, if each group is a task */
+    int32_t pid, tid;        /* of a task where it was made, of a thread itself; else 0 */
+    bool is_unknown;         /* runs of tasks that the capture lacks */
+    uint64_t made;           /* tasks of the group that the capture has */
+    uint64_t open, left;     /* runs without an end; ended by one around them */
+    double self;             /* ns in which no run inside these ran */
+    uint64_t runs;
+    double total, mean, median, p95, max; /* ns of a run */
+    uint64_t delays;         /* of how many runs the delay is known */
+    double delay_median, delay_p95, delay_max;
+} jsprof_read_run_group;
+typedef struct jsprof_read_run_groups_sum {
+    size_t size;
+    uint64_t tasks;          /* of the capture */
+    uint64_t runs;           /* of all groups */
+    double self;
+    uint64_t turns;          /* 0: the host reported none */
+    double turn_median, turn_p95, turn_max; /* ns, without loops inside them */
+} jsprof_read_run_groups_sum;
+
+/* order->by: "name" (default; the kind too), "kind", "task", "thread"; order->sort: "self",
+ * "total", "runs", "mean", "95%", "max", "delay". NULL: the defaults. -ENODATA: no tasks. */
+JSPROF_READ_API int jsprof_read_run_groups_open(jsprof_read_run_groups **out, jsprof_reader *r,
+                                                const jsprof_read_order *order,
+                                                jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_run_groups_of(const jsprof_read_run_groups *g,
+                                              jsprof_read_run_groups_sum *out);
+JSPROF_READ_API int64_t jsprof_read_run_group_rows(const jsprof_read_run_groups *g,
+                                                   uint64_t first, jsprof_read_run_group *out,
+                                                   uint64_t n);
+JSPROF_READ_API void jsprof_read_run_groups_close(jsprof_read_run_groups *g); /* NULL is valid */
+
+/* Turns that took too long, or where the host reports none, outermost runs. */
+typedef struct jsprof_read_stalls jsprof_read_stalls;
+typedef struct jsprof_read_stall { /* or several: n, total and the times are of all of them */
+    size_t size;
+    uint64_t n;
+    int64_t time, duration;  /* of the worst; of one that is open: at least */
+    int64_t total;
+    int32_t pid, tid;
+    const char *cause;       /* "function", "collection", "blocking", "processor", "unknown" */
+    int64_t in_function, in_collection, in_blocking, in_processor, in_unknown; /* ns */
+    const char *function;    /* the VM's innermost with most of the cause's time; NULL: none */
+    const char *call;        /* what it was blocked in; NULL: nothing, or unknown */
+    const char *kind, *name; /* of the task of its longest run; NULL: none */
+    uint32_t stack;          /* with most of the cause's time; JSPROF_READ_NONE: none */
+    bool is_open;
+} jsprof_read_stall;
+typedef struct jsprof_read_stalls_sum {
+    size_t size;
+    uint64_t turns, stalls, groups;
+    int64_t over, longest;
+    int64_t kept;            /* the recorder kept only turns that took longer; 0: all */
+    bool is_of_runs;         /* outermost runs are counted as turns */
+} jsprof_read_stalls_sum;
+
+/* Turns of at least `over` count, which is as "50ms"; NULL: those that the recorder kept, or if it
+ * kept all, "16ms". -ENODATA: no tasks. */
+JSPROF_READ_API int jsprof_read_stalls_open(jsprof_read_stalls **out, jsprof_reader *r,
+                                            const char *over, jsprof_read_error *error);
+JSPROF_READ_API int jsprof_read_stalls_of(const jsprof_read_stalls *s,
+                                          jsprof_read_stalls_sum *out);
+/* The longest first: one by one, or those of equal cause, function, call and task in one row. */
+JSPROF_READ_API int64_t jsprof_read_stall_rows(const jsprof_read_stalls *s, uint64_t first,
+                                               jsprof_read_stall *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_stall_groups(const jsprof_read_stalls *s, uint64_t first,
+                                                 jsprof_read_stall *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_stalls_close(jsprof_read_stalls *s); /* NULL is valid */
+
+/* Chains of tasks: a task, its maker, the maker of that one, and so on. Equal chains are one. A
+ * link that repeats itself is one link. */
+typedef struct jsprof_read_chains jsprof_read_chains;
+typedef struct jsprof_read_chain {
+    size_t size;
+    uint64_t tasks, runs;
+    double total;            /* ns of these runs */
+    int64_t delay;           /* the longest of a run; -1: unknown */
+    const char *ready_kind, *ready_name; /* of what made a task ready; NULL: its maker did */
+    uint32_t n_links;
+    bool is_cut;             /* it goes on, too far or into tasks that the capture lacks */
+} jsprof_read_chain;
+typedef struct jsprof_read_link {
+    size_t size;
+    uint32_t what;           /* a number in jsprof_read_task_kinds */
+    uint32_t times;          /* it repeats itself so often at most */
+    const char *kind, *name;
+} jsprof_read_link;
+typedef struct jsprof_read_task_kind { /* all tasks of a kind and name */
+    size_t size;
+    const char *kind, *name;
+    uint64_t tasks, runs;
+    double total;            /* ns of these runs */
+} jsprof_read_task_kind;
+
+/* `which` is "#7" or a part of a kind and name; or a function, for the tasks in which it was
+ * sampled; or a mark, for those that ran when it began: the first of these that there is.
+ * -ENODATA: no tasks. -ENOENT: none of them is there. */
+JSPROF_READ_API int jsprof_read_chains_open(jsprof_read_chains **out, jsprof_reader *r,
+                                            const char *which, jsprof_read_error *error);
+/* The chain with the longest runs first. */
+JSPROF_READ_API int64_t jsprof_read_chain_rows(const jsprof_read_chains *c, uint64_t first,
+                                               jsprof_read_chain *out, uint64_t n);
+/* The links of a chain; the task itself is the first. */
+JSPROF_READ_API int64_t jsprof_read_links(const jsprof_read_chains *c, uint64_t chain,
+                                          uint64_t first, jsprof_read_link *out, uint64_t n);
+/* The frames on which the tasks of a link were made, the innermost first. */
+JSPROF_READ_API int64_t jsprof_read_link_frames(const jsprof_read_chains *c, uint64_t chain,
+                                                uint64_t link, uint64_t first,
+                                                jsprof_read_frame *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_task_kinds(const jsprof_read_chains *c, uint64_t first,
+                                               jsprof_read_task_kind *out, uint64_t n);
+JSPROF_READ_API void jsprof_read_chains_close(jsprof_read_chains *c); /* NULL is valid */
+
+/* Where the tasks of two captures first ran in another order. A task is the same in both if its
+ * makers, kind, name and number among such tasks are. */
+typedef struct jsprof_read_divergence { /* [0] before, [1] after */
+    size_t size;
+    bool is_same;      /* there is no such place */
+    uint64_t at;       /* the number of the run there, in the order of time; the same in both */
+    uint64_t runs[2];  /* all runs */
+    uint32_t run[2];   /* of jsprof_read_runs; JSPROF_READ_NONE: no run is left */
+    uint64_t other[2]; /* the number here of the run that the other one has there; runs[]: none */
+} jsprof_read_divergence;
+JSPROF_READ_API int jsprof_read_diverge(const jsprof_read_tasks *before,
+                                        const jsprof_read_tasks *after,
+                                        jsprof_read_divergence *out, jsprof_read_error *error);
 
 #ifdef __cplusplus
 }

@@ -111,6 +111,13 @@ uint32_t jsp_tasks_turn_at(const struct jsp_tasks *t, uint32_t thread, int64_t t
 /* Return the task of a process by its number, as samples have it, or JSP_TASK_NONE. */
 uint32_t jsp_tasks_find(const struct jsp_tasks *t, int32_t pid, uint64_t number);
 
+/* Return the figures of each of whats[], which the caller frees. NULL: no memory. */
+struct jsp_task_figures {
+    uint64_t tasks, runs;
+    double total; /* ns of the runs */
+};
+struct jsp_task_figures *jsp_tasks_figures(const struct jsp_tasks *t);
+
 /* Return a flag for each of tasks[], which the caller frees: it has this number ("7", "#7"), or
  * its kind and name, with a space between them, contain the text. NULL: no memory. */
 bool *jsp_tasks_matching(const struct jsp_tasks *t, const char *which);

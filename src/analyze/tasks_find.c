@@ -130,6 +130,19 @@ int jsp_tasks_stack_frames(const struct jsp_tasks *t, struct jsp_profile *p, uin
 
 /* -- Tasks by a word of the user ------------------------------------------------ */
 
+struct jsp_task_figures *jsp_tasks_figures(const struct jsp_tasks *t)
+{
+    struct jsp_task_figures *all = calloc((size_t)t->n_whats + 1, sizeof *all);
+    for (uint32_t i = 0; all && i < t->n_tasks; i++) {
+        struct jsp_task_figures *f = &all[t->tasks[i].what];
+        f->tasks++;
+        f->runs += t->tasks[i].n_runs;
+        for (uint32_t k = 0; k < t->tasks[i].n_runs; k++)
+            f->total += (double)t->runs[t->runs_of[t->tasks[i].first_run + k]].duration;
+    }
+    return all;
+}
+
 static bool tasks_has(const struct jsp_task_what *w, const char *which)
 {
     char text[512];

@@ -9,14 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/functions.h"
-#include "analyze/gresource.h"
-#include "analyze/name_parts.h"
 #include "command.h"
 #include "filter.h"
+#include "functions.h"
 #include "head.h"
-#include "threads.h"
-#include "jsprof.h"
 
 enum { ANNOTATE_LISTED = 8 };
 
@@ -40,7 +36,7 @@ static const char annotate_help[] =
  * decides. */
 enum { ANNOTATE_EXACT, ANNOTATE_NAME_VM, ANNOTATE_NAME, ANNOTATE_PART, ANNOTATE_N_WAYS };
 
-static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
+static bool annotate_is_exact(const jsprof_read_function *f, const char *wanted)
 {
     size_t len = strlen(f->name), module = strlen(f->module);
     const char *rest = wanted + len;
@@ -54,39 +50,37 @@ static bool annotate_is_exact(const struct jsp_function *f, const char *wanted)
            strcmp(rest + 2 + module, "]") == 0;
 }
 
-static bool annotate_matches(const struct jsp_function *f, const char *wanted, int way)
+static bool annotate_matches(const jsprof_read_function *f, const char *wanted, int way)
 {
     size_t len = strlen(wanted);
     bool is_name = strncmp(f->name, wanted, len) == 0 &&
                    (!f->name[len] || strncmp(f->name + len, " (", 2) == 0);
     switch (way) {
     case ANNOTATE_EXACT: return annotate_is_exact(f, wanted);
-    case ANNOTATE_NAME_VM: return is_name && f->kind == JSPROF_KIND_VM;
+    case ANNOTATE_NAME_VM: return is_name && strcmp(f->kind, "vm") == 0;
     case ANNOTATE_NAME: return is_name;
     default: return strstr(f->name, wanted) || strstr(f->recorded, wanted);
     }
 }
 
-static uint32_t annotate_find(const struct jsp_functions *f, const struct jsp_profile *p,
-                              const char *wanted, int way, uint32_t *found)
+static uint32_t annotate_find(const struct cli_functions *f, const char *wanted, int way,
+                              const jsprof_read_function **found)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < f->n; i++)
-        if (annotate_matches(&p->functions[f->rows[i].function], wanted, way))
-            if (!n++)
-                *found = f->rows[i].function;
+    for (uint64_t i = 0; i < f->n; i++)
+        if (annotate_matches(&f->rows[i], wanted, way) && !n++)
+            *found = &f->rows[i];
     return n;
 }
 
-static int annotate_several(const struct cli_annotate *a, const struct jsp_functions *f,
+static int annotate_several(const struct cli_annotate *a, const struct cli_functions *f,
                             const char *wanted, int way)
 {
-    const struct jsp_profile *p = a->capture.profile;
-    uint32_t shown = 0, n = annotate_find(f, p, wanted, way, &shown);
+    const jsprof_read_function *first;
+    uint32_t shown = 0, n = annotate_find(f, wanted, way, &first);
     cli_fail(a->capture.label, "%" PRIu32 " functions match \"%s\":", n, wanted);
-    shown = 0;
-    for (uint32_t i = 0; i < f->n && shown < ANNOTATE_LISTED; i++) {
-        const struct jsp_function *one = &p->functions[f->rows[i].function];
+    for (uint64_t i = 0; i < f->n && shown < ANNOTATE_LISTED; i++) {
+        const jsprof_read_function *one = &f->rows[i];
         if (!annotate_matches(one, wanted, way))
             continue;
         char *name = cli_clean(&a->capture.style, cli_span(one->name));
@@ -100,76 +94,86 @@ static int annotate_several(const struct cli_annotate *a, const struct jsp_funct
     return CLI_FAILED;
 }
 
-static int annotate_choose(const struct cli_annotate *a, const struct jsp_functions *f,
-                           const char *wanted, uint32_t *out)
+static int annotate_choose(struct cli_annotate *a, const struct cli_functions *f,
+                           const char *wanted)
 {
+    const jsprof_read_function *found = NULL;
     for (int way = 0; way < ANNOTATE_N_WAYS; way++) {
-        uint32_t n = annotate_find(f, a->capture.profile, wanted, way, out);
+        uint32_t n = annotate_find(f, wanted, way, &found);
         if (n > 1)
             return annotate_several(a, f, wanted, way);
-        if (n == 1)
+        if (n == 1) {
+            a->function = *found;
             return CLI_OK;
+        }
     }
     return cli_fail(a->capture.label, "no function \"%s\" was sampled%s", wanted,
-                    a->capture.idle.samples ? "; --idle counts idle time, too" : "");
+                    a->capture.info.idle_samples ? "; --idle counts idle time, too" : "");
 }
 
 /* -- What is known of it ---------------------------------------------------- */
 
-/* Find the source file. A line of native code names its own file, and the name of a script is its
- * file. */
+/* Read all lines and rows. Return false without memory. */
+static bool annotate_read(struct cli_annotate *a)
+{
+    const jsprof_read_listing *l = a->listing;
+    a->n_lines = (uint64_t)jsprof_read_listing_lines(l, 0, NULL, 0);
+    a->n_rows = (uint64_t)jsprof_read_listing_rows(l, 0, NULL, 0);
+    a->lines = calloc(a->n_lines + 1, sizeof *a->lines);
+    a->rows = calloc(a->n_rows + 1, sizeof *a->rows);
+    if (!a->lines || !a->rows)
+        return false;
+    a->lines->size = sizeof *a->lines;
+    a->rows->size = sizeof *a->rows;
+    a->inside.size = sizeof a->inside;
+    return jsprof_read_listing_lines(l, 0, a->lines, a->n_lines) >= 0 &&
+           jsprof_read_listing_rows(l, 0, a->rows, a->n_rows) >= 0 &&
+           jsprof_read_listing_of(l, &a->inside) == 0;
+}
+
 static void annotate_source(struct cli_annotate *a)
 {
-    const struct jsp_annotate *r = &a->result;
-    const struct jsp_profile *p = a->capture.profile;
-    struct jsp_name_parts parts = jsp_name_split(a->function->name);
-    struct jsp_read_text file = parts.file;
-    a->line = parts.line;
-    for (uint32_t i = 0; !file.len && i < r->n_lines; i++)
-        if (r->lines[i].file)
-            file = (struct jsp_read_text){ p->files[r->lines[i].file],
-                                           (uint32_t)strlen(p->files[r->lines[i].file]) };
-        else if (jsp_name_is_file(parts.name))
-            file = parts.name;
-    if (file.len == 0)
+    if (!*a->inside.file)
         return;
-    a->file = strndup(file.at, file.len);
-    if (cli_incomplete(!a->file))
-        return;
-    int err = jsp_naming_read(a->capture.profile->naming, &a->source, a->file, a->directory);
-    if (err == -ENOENT)
-        err = jsp_gresource_read(&a->source, &p->lookup, a->file);
+    int err = jsprof_read_source_open(&a->source, a->capture.reader, a->inside.file,
+                                      a->directory, NULL);
+    a->found.size = sizeof a->found;
+    if (err == 0)
+        jsprof_read_source_of(a->source, &a->found);
     cli_incomplete(err == -ENOMEM);
 }
 
-static int annotate_build(struct cli_annotate *a, const char *wanted)
+static int annotate_build(struct cli_annotate *a, const char *wanted, const struct cli_filter *f)
 {
-    struct jsp_profile *p = a->capture.profile;
-    struct jsp_select select = a->capture.select;
-    struct cli_native native = { .has_lines = true };
-    struct jsp_read_defects defects = { 0 };
-    struct jsp_functions functions;
-    struct jsp_annotate_ask ask = { .select = &select, .samples = &a->capture.reader->rows,
-                                    .defects = &defects };
-    select.show = JSP_SHOW_ALL;
-    int err = jsp_functions_build(&functions, p, &select);
-    if (err < 0)
-        return cli_fail(a->capture.label, "%s", strerror(-err));
-    jsp_functions_sort(&functions, p, JSP_SORT_TOTAL);
-    int status = annotate_choose(a, &functions, wanted, &ask.function);
-    jsp_functions_free(&functions);
+    const jsprof_read_order by_total = { .size = sizeof by_total, .sort = "total" };
+    jsprof_read_error error = { .size = sizeof error };
+    jsprof_read_defect defect = { .size = sizeof defect };
+    struct cli_capture *c = &a->capture;
+    struct cli_filter all = *f;
+    struct cli_functions functions;
+    all.native = (struct cli_native){ .has_native = true }; /* to find any function */
+    int status = cli_filter_choose(c, &all, "annotate");
     if (status)
         return status;
-    if (p->functions[ask.function].kind == JSPROF_KIND_NATIVE)
-        cli_native_lines(&a->capture, &native, &select);
+    status = cli_functions_open(&functions, c, &by_total);
+    if (status == CLI_OK)
+        status = annotate_choose(a, &functions, wanted);
+    cli_functions_free(&functions);
+    if (status)
+        return status;
+    if (strcmp(a->function.kind, "native") == 0)
+        cli_native_lines(c);
     else
-        select.show = a->capture.select.show;
-    err = jsp_annotate_build(&a->result, p, &ask);
-    if (err < 0)
-        return cli_fail(a->capture.label, "%s", strerror(-err));
-    cli_complain(&a->capture, &defects);
-    cli_originals_complain(a->capture.label, p->naming);
-    a->function = &p->functions[ask.function];
+        status = cli_filter_choose(c, f, "annotate");
+    if (status)
+        return status;
+    if (jsprof_read_listing_open(&a->listing, c->reader, a->function.function, &error) < 0)
+        return cli_refuse(c, &error, "annotate");
+    if (!annotate_read(a))
+        return cli_fail(c->label, "%s", strerror(ENOMEM));
+    for (uint64_t i = 0; jsprof_read_listing_defects(a->listing, i, &defect, 1) == 1; i++)
+        cli_complain_of(c, &defect);
+    cli_native_originals(c);
     annotate_source(a);
     return CLI_OK;
 }
@@ -178,37 +182,36 @@ static int annotate_build(struct cli_annotate *a, const char *wanted)
 
 static void annotate_heading(const struct cli_annotate *a)
 {
-    const struct jsp_annotate *r = &a->result;
-    const struct jsp_profile *p = a->capture.profile;
+    const jsprof_read_inside *r = &a->inside;
+    const char *unit = a->capture.info.unit;
     const struct cli_style *s = &a->capture.style;
     char self[CLI_NUMBER], total[CLI_NUMBER], share[CLI_NUMBER], all[CLI_NUMBER];
     double of = r->value ? (double)r->value : 1;
     cli_colour(s, CLI_BOLD);
-    cli_name(s, cli_span(a->function->name), s->columns);
+    cli_name(s, cli_span(a->function.name), s->columns);
     cli_colour(s, CLI_PLAIN);
     printf("\nself %s (%s of all), total %s (%s), in %s sample%s\n",
-           cli_value(self, p, r->self), cli_percent(share, (double)r->self / of),
-           cli_value(total, p, r->total), cli_percent(all, (double)r->total / of),
+           cli_value_of(self, unit, r->self), cli_percent(share, (double)r->self / of),
+           cli_value_of(total, unit, r->total), cli_percent(all, (double)r->total / of),
            cli_count((char[CLI_NUMBER]){ 0 }, r->total_samples), cli_s(r->total_samples));
 }
 
 /* Return true if the source is compiled into a program or library. */
 static bool annotate_is_resource(const struct cli_annotate *a)
 {
-    return strncmp(a->file, "resource://", strlen("resource://")) == 0;
+    return strncmp(a->inside.file, "resource://", strlen("resource://")) == 0;
 }
 
 static void annotate_print_source(const struct cli_annotate *a)
 {
-    const struct jsp_profile *p = a->capture.profile;
-    if (!a->file)
+    if (!*a->inside.file)
         return;
-    fputs(a->source.path ? "source: " : "source not found: ", stdout);
-    cli_name(&a->capture.style, cli_span(a->source.path ? a->source.path : a->file), 0);
-    if (!a->source.path)
+    fputs(a->source ? "source: " : "source not found: ", stdout);
+    cli_name(&a->capture.style, cli_span(a->source ? a->found.path : a->inside.file), 0);
+    if (!a->source)
         printf("%s%s", annotate_is_resource(a) ? " (in a GResource of the program)" : "",
                a->directory ? "" : " (--source DIR adds a folder to look in)");
-    else if (p->natives.recorded && a->source.changed > p->natives.recorded)
+    else if (a->found.is_newer)
         fputs(" (changed after the recording: lines may differ)", stdout);
     putchar('\n');
 }
@@ -216,34 +219,33 @@ static void annotate_print_source(const struct cli_annotate *a)
 static void annotate_part(const struct cli_annotate *a, uint64_t value, const char *what)
 {
     char share[CLI_NUMBER];
-    double of = a->result.self ? (double)a->result.self : 1;
-    if (value < a->result.self)
+    double of = a->inside.self ? (double)a->inside.self : 1;
+    if (value < a->inside.self)
         printf("%s of self is in a known %s.\n", cli_percent(share, (double)value / of), what);
 }
 
 static void annotate_closing(const struct cli_annotate *a)
 {
-    const struct jsp_annotate *r = &a->result;
-    bool is_native = a->function->kind == JSPROF_KIND_NATIVE;
-    bool is_vm = a->function->kind == JSPROF_KIND_VM;
-    if (!r->n_lines && !r->code.n)
+    const jsprof_read_inside *r = &a->inside;
+    bool is_native = strcmp(a->function.kind, "native") == 0;
+    bool is_vm = strcmp(a->function.kind, "vm") == 0;
+    if (!a->n_lines && !a->n_rows)
         puts(is_native ? "\nThis is native code, and its debug information has no lines."
              : is_vm   ? "\nThe host gave no lines of this function, and registered no listing."
                        : "\nThis is something that the host does: it has no lines.");
     putchar('\n');
-    if (r->n_lines && r->self)
+    if (a->n_lines && r->self)
         annotate_part(a, r->in_lines, "line");
-    if (r->code.n && r->self)
+    if (a->n_rows && r->self)
         annotate_part(a, r->in_rows, "row of the listing");
-    if (r->code.is_shared)
+    if (r->is_shared)
         puts("Another function of this name has another listing: the rows count samples of both.");
-    if (r->code.n < r->code.n_claimed)
-        printf("The listing has %" PRIu32 " row%s, %" PRIu32 " of them %s in the file.\n",
-               r->code.n_claimed, cli_s(r->code.n_claimed), r->code.n,
-               r->code.n == 1 ? "is" : "are");
-    if (is_native && r->n_lines)
+    if (a->n_rows < r->n_claimed)
+        printf("The listing has %" PRIu32 " row%s, %" PRIu64 " of them %s in the file.\n",
+               r->n_claimed, cli_s(r->n_claimed), a->n_rows, a->n_rows == 1 ? "is" : "are");
+    if (is_native && a->n_lines)
         puts("This is native code: it has lines from its debug information, but no listing.");
-    else if (!r->code.is_there && is_vm)
+    else if (!r->has_listing && is_vm)
         puts("The host registered no listing of this function.");
     cli_head_idle(&(struct cli_head){ &a->capture, r->samples, r->value });
 }
@@ -254,7 +256,7 @@ static int annotate_show(struct cli_annotate *a, const struct cli_form *form, bo
 {
     if (!cli_form_is_text(form))
         return cli_annotate_rows(a, form);
-    if (is_dot && !a->result.code.n)
+    if (is_dot && !a->n_rows)
         return cli_fail(a->capture.label, "no listing of this function was registered");
     if (is_dot) {
         cli_annotate_dot(a);
@@ -262,7 +264,7 @@ static int annotate_show(struct cli_annotate *a, const struct cli_form *form, bo
     }
     annotate_heading(a);
     annotate_print_source(a);
-    int status = a->result.n_lines || a->result.code.n ? cli_annotate_tables(a, form) : CLI_OK;
+    int status = a->n_lines || a->n_rows ? cli_annotate_tables(a, form) : CLI_OK;
     annotate_closing(a);
     return status;
 }
@@ -289,12 +291,13 @@ static int annotate_run(struct cli_arguments *a)
     int file = cli_which_file(a->files);
     int status = cli_filter_open(&annotate.capture, a->files[file], &filter, a->command);
     if (status == CLI_OK) {
-        status = annotate_build(&annotate, a->files[!file]);
+        status = annotate_build(&annotate, a->files[!file], &filter);
         if (status == CLI_OK)
             status = annotate_show(&annotate, &form, is_dot);
-        jsp_annotate_free(&annotate.result);
-        jsp_source_free(&annotate.source);
-        free(annotate.file);
+        jsprof_read_source_close(annotate.source);
+        jsprof_read_listing_close(annotate.listing);
+        free(annotate.lines);
+        free(annotate.rows);
         cli_close(&annotate.capture);
     }
     return status;

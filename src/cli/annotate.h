@@ -5,19 +5,19 @@
 #ifndef JSP_CLI_ANNOTATE_H
 #define JSP_CLI_ANNOTATE_H
 
-#include "analyze/annotate.h"
-#include "open.h"
-#include "analyze/source.h"
 #include "table.h"
 
 struct cli_annotate {
     struct cli_capture capture;
-    struct jsp_annotate result;
-    const struct jsp_function *function;
-    char *file;              /* the source file of the lines; NULL: not known */
-    uint32_t line;           /* of its definition; 0: not known */
+    jsprof_read_function function;
+    jsprof_read_listing *listing;
+    jsprof_read_inside inside;
+    jsprof_read_line *lines; /* owned */
+    jsprof_read_row *rows;   /* owned */
+    uint64_t n_lines, n_rows;
     const char *directory;   /* to look for sources in, or NULL */
-    struct jsp_source source;
+    jsprof_read_source *source; /* NULL: it was not found */
+    jsprof_read_found found;
 };
 
 /* Print the tables of the text; print what programs get. Return the exit status. */

@@ -21,25 +21,12 @@ struct annotate_row {
     uint32_t line;
     bool ends;
     struct cli_cell pc, text, targets;
-    struct jsp_annotate_cost cost;
+    struct {
+        uint64_t self, total;
+    } cost;
 };
 
 /* -- The function ----------------------------------------------------------- */
-
-static struct cli_cell annotate_function(CLI_OF_ROW)
-{
-    return cli_cell_string(((const struct cli_annotate *)row)->function->name);
-}
-
-static struct cli_cell annotate_module(CLI_OF_ROW)
-{
-    return cli_cell_string(((const struct cli_annotate *)row)->function->module);
-}
-
-static struct cli_cell annotate_unit(CLI_OF_ROW)
-{
-    return cli_cell_string(jsp_unit_key(((const struct cli_annotate *)row)->capture.profile->unit));
-}
 
 #define ANNOTATE_FIELD(field) .offset = offsetof(struct cli_annotate, field)
 
@@ -47,40 +34,43 @@ static const struct cli_column annotate_head[] = {
     { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string,
       ANNOTATE_FIELD(capture.label),
       .means = "The capture as it was named, or \"standard input\"." },
-    { .name = "function", .type = CLI_TYPE_TEXT, .get = annotate_function,
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      ANNOTATE_FIELD(function.name),
       .means = "The name of the function." },
-    { .name = "module", .type = CLI_TYPE_TEXT, .get = annotate_module,
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      ANNOTATE_FIELD(function.module),
       .means = "The file of native code; empty where there is none." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, ANNOTATE_FIELD(file),
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, ANNOTATE_FIELD(inside.file),
       .means = "The source file; empty where it is not known." },
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_FIELD(line),
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, ANNOTATE_FIELD(inside.line),
       .means = "The line of the definition; 0: not known." },
-    { .name = "unit", .type = CLI_TYPE_WORD, .get = annotate_unit,
+    { .name = "unit", .type = CLI_TYPE_WORD, .get = cli_get_string,
+      ANNOTATE_FIELD(capture.info.unit),
       .words = cli_head_units,
       .means = "What values are made of." },
     { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.samples), .means = "Samples that count." },
+      ANNOTATE_FIELD(inside.samples), .means = "Samples that count." },
     { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.value), .means = "The value of these samples." },
+      ANNOTATE_FIELD(inside.value), .means = "The value of these samples." },
     { .name = "idle_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      ANNOTATE_FIELD(capture.idle.samples), .means = CLI_HEAD_IDLE_SAMPLES },
+      ANNOTATE_FIELD(capture.info.idle_samples), .means = CLI_HEAD_IDLE_SAMPLES },
     { .name = "idle_value", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      ANNOTATE_FIELD(capture.idle.value), .means = CLI_HEAD_IDLE },
+      ANNOTATE_FIELD(capture.info.idle_value), .means = CLI_HEAD_IDLE },
     { .name = "self", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.self),
+      ANNOTATE_FIELD(inside.self),
       .means = "What was spent in the function itself." },
     { .name = "total", .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.total),
+      ANNOTATE_FIELD(inside.total),
       .means = "What was spent in the function and in what it called." },
     { .name = "self_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.self_samples), .means = "Samples in the function itself." },
+      ANNOTATE_FIELD(inside.self_samples), .means = "Samples in the function itself." },
     { .name = "total_samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      ANNOTATE_FIELD(result.total_samples),
+      ANNOTATE_FIELD(inside.total_samples),
       .means = "Samples in the function and in what it called." },
     { .name = "has_listing", .type = CLI_TYPE_BOOL, .get = cli_get_bool,
-      ANNOTATE_FIELD(result.code.is_there), .means = "The host registered its bytecode." },
+      ANNOTATE_FIELD(inside.has_listing), .means = "The host registered its bytecode." },
     { .name = "listing_is_shared", .type = CLI_TYPE_BOOL, .get = cli_get_bool,
-      ANNOTATE_FIELD(result.code.is_shared),
+      ANNOTATE_FIELD(inside.is_shared),
       .means = "Another function of this name has another listing." },
     { 0 }
 };
@@ -89,7 +79,7 @@ static const struct cli_column annotate_head[] = {
 
 static double annotate_share(const struct cli_annotate *a, uint64_t value)
 {
-    return a->result.total ? (double)value / (double)a->result.total : 0;
+    return a->inside.total ? (double)value / (double)a->inside.total : 0;
 }
 
 static struct cli_cell annotate_self_share(CLI_OF_ROW)
@@ -203,27 +193,25 @@ const struct cli_document cli_annotate_document = {
 
 /* The source of a line is known where it is in the function's own file. */
 static void annotate_put_line(const struct cli_annotate *a, struct cli_table *t,
-                              const struct jsp_annotate_line *line)
+                              const jsprof_read_line *line)
 {
-    struct annotate_row row = { .what = "line", .file = a->file,
+    bool is_own = !line->file || !*line->file;
+    const char *text = a->source && is_own ? jsprof_read_source_line(a->source, line->line) : "";
+    struct annotate_row row = { .what = "line", .file = is_own ? a->inside.file : line->file,
                                 .line = line->line, .pc = cli_cell_none(),
-                                .cost = line->cost };
-    if (line->file)
-        row.file = a->capture.profile->files[line->file];
-    struct jsp_read_text text = jsp_source_line(&a->source, line->file ? 0 : line->line);
-    row.text.text = (struct cli_span){ text.at, text.len };
+                                .cost = { line->self, line->total } };
+    row.text.text = cli_span(cli_incomplete(!text) ? "" : text);
     cli_table_row(t, &row);
 }
 
-static void annotate_put_row(const struct cli_annotate *a, struct cli_table *t, uint32_t i)
+static void annotate_put_row(const struct cli_annotate *a, struct cli_table *t, uint64_t i)
 {
-    const struct jsp_bytecode *code = &a->result.code;
-    const struct jsp_bytecode_row *r = &code->rows[i];
-    struct annotate_row row = { .what = "row", .file = a->file, .line = r->line,
+    const jsprof_read_row *r = &a->rows[i];
+    struct annotate_row row = { .what = "row", .file = a->inside.file, .line = r->line,
                                 .ends = r->ends, .pc = cli_cell_u64(r->pc),
-                                .text = cli_cell_text(r->text),
-                                .cost = a->result.rows[i] };
-    row.targets.numbers.at = code->targets + r->first_target;
+                                .text = cli_cell_string(r->text),
+                                .cost = { r->self, r->total } };
+    row.targets.numbers.at = r->targets;
     row.targets.numbers.n = r->n_targets;
     cli_table_row(t, &row);
 }
@@ -238,14 +226,13 @@ static struct cli_table *annotate_open(const struct cli_annotate *a, const struc
 
 int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
 {
-    const struct jsp_annotate *r = &a->result;
     struct cli_table *t = annotate_open(a, form);
     if (!t)
         return CLI_FAILED;
-    for (uint32_t i = 0; i < r->n_lines; i++)
-        annotate_put_line(a, t, &r->lines[i]);
+    for (uint64_t i = 0; i < a->n_lines; i++)
+        annotate_put_line(a, t, &a->lines[i]);
     cli_table_next(t);
-    for (uint32_t i = 0; i < r->code.n; i++)
+    for (uint64_t i = 0; i < a->n_rows; i++)
         annotate_put_row(a, t, i);
     return cli_table_close(t);
 }
@@ -255,14 +242,13 @@ int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form)
 /* Print a line of source, then its operations. */
 static void annotate_put_source(const struct cli_annotate *a, struct cli_table *t, uint32_t line)
 {
-    const struct jsp_annotate *r = &a->result;
-    struct jsp_annotate_line own = { .line = line };
-    for (uint32_t i = r->n_lines; i-- > 0;)
-        if (r->lines[i].line == line)
-            own.cost = r->lines[i].cost;
+    jsprof_read_line own = { .line = line };
+    for (uint64_t i = a->n_lines; i-- > 0;)
+        if (a->lines[i].line == line)
+            own.self = a->lines[i].self, own.total = a->lines[i].total;
     annotate_put_line(a, t, &own);
-    for (uint32_t i = 0; i < r->code.n; i++)
-        if (r->code.rows[i].line == line)
+    for (uint64_t i = 0; i < a->n_rows; i++)
+        if (a->rows[i].line == line)
             annotate_put_row(a, t, i);
 }
 
@@ -275,13 +261,12 @@ static int annotate_compare(const void *x, const void *y)
 /* List the lines that have values, in order, and the line of the definition. */
 static uint32_t annotate_known(const struct cli_annotate *a, uint32_t *known)
 {
-    const struct jsp_annotate *r = &a->result;
     uint32_t n = 0, kept = 0;
-    for (uint32_t i = 0; i < r->n_lines; i++)
-        known[n++] = r->lines[i].line;
-    for (uint32_t i = 0; i < r->code.n; i++)
-        known[n++] = r->code.rows[i].line;
-    known[n++] = a->line;
+    for (uint64_t i = 0; i < a->n_lines; i++)
+        known[n++] = a->lines[i].line;
+    for (uint64_t i = 0; i < a->n_rows; i++)
+        known[n++] = a->rows[i].line;
+    known[n++] = a->inside.line;
     qsort(known, n, sizeof *known, annotate_compare);
     for (uint32_t i = 0; i < n; i++)
         if (known[i] && (!kept || known[i] != known[kept - 1]))
@@ -291,15 +276,14 @@ static uint32_t annotate_known(const struct cli_annotate *a, uint32_t *known)
 
 static int annotate_text_lines(const struct cli_annotate *a, const struct cli_form *form)
 {
-    const struct jsp_annotate *r = &a->result;
-    uint32_t *known = calloc((size_t)r->n_lines + r->code.n + 1, sizeof *known);
+    uint32_t *known = calloc(a->n_lines + a->n_rows + 1, sizeof *known);
     uint32_t n = cli_incomplete(!known) ? 0 : annotate_known(a, known);
     struct cli_table *t = annotate_open(a, form);
     for (uint32_t i = 0; t && i < n; i++) {
         /* Print the lines between this one and the last where the source is known. */
         uint32_t from = i ? known[i - 1] + 1 : known[i];
         bool is_far = known[i] - from > 2 * ANNOTATE_AROUND + 1;
-        for (uint32_t line = from; a->source.path && line < known[i]; line++) {
+        for (uint32_t line = from; a->source && line < known[i]; line++) {
             if (is_far && line == from + ANNOTATE_AROUND) {
                 printf("%*s\n", 7 + 8 + 10 + 7, "..."); /* below LINE */
                 line = known[i] - ANNOTATE_AROUND;
@@ -308,25 +292,25 @@ static int annotate_text_lines(const struct cli_annotate *a, const struct cli_fo
         }
         annotate_put_source(a, t, known[i]);
     }
-    if (t && n && known[n - 1] < a->source.n_lines)
+    if (t && n && known[n - 1] < a->found.n_lines)
         annotate_put_source(a, t, known[n - 1] + 1);
     free(known);
-    for (uint32_t i = 0; t && i < r->code.n; i++)
-        if (r->code.rows[i].line == 0)
+    for (uint64_t i = 0; t && i < a->n_rows; i++)
+        if (a->rows[i].line == 0)
             annotate_put_row(a, t, i);
     return cli_table_close(t);
 }
 
 static struct cli_cell annotate_opcode_share(CLI_OF_ROW)
 {
-    return cli_cell_real(annotate_share(of, ((const struct jsp_annotate_opcode *)row)->self));
+    return cli_cell_real(annotate_share(of, ((const jsprof_read_operation *)row)->self));
 }
 
 static void annotate_opcode_draw(const struct cli_table *t, const void *row, int room)
 {
-    const struct jsp_annotate_opcode *o = row;
+    const jsprof_read_operation *o = row;
     (void)room;
-    cli_name(cli_table_style(t), (struct cli_span){ o->name.at, o->name.len }, 0);
+    cli_name(cli_table_style(t), cli_span(o->name), 0);
     printf("  (%" PRIu32 " row%s)", o->n_rows, cli_s(o->n_rows));
 }
 
@@ -334,25 +318,27 @@ static const struct cli_column annotate_opcodes[] = {
     { .head = "SELF", .type = CLI_TYPE_SHARE, .get = annotate_opcode_share, .place = 10,
       .width = 7 },
     { .head = "TIME", .heading = cli_table_unit, .type = CLI_TYPE_VALUE, .get = cli_get_u64,
-      .offset = offsetof(struct jsp_annotate_opcode, self), .place = 20, .width = 18 },
+      .offset = offsetof(jsprof_read_operation, self), .place = 20, .width = 18 },
     { .head = "OPERATION", .type = CLI_TYPE_TEXT, .draw = annotate_opcode_draw, .place = 30 },
     { 0 }
 };
 
 static int annotate_text_opcodes(const struct cli_annotate *a, const struct cli_form *form)
 {
-    struct jsp_annotate_opcode *all = NULL;
-    uint32_t n = 0;
-    if (!a->result.in_rows || cli_incomplete(jsp_annotate_opcodes(&a->result, &all, &n) < 0)) {
-        free(all);
+    jsprof_read_operation row = { .size = sizeof row };
+    int64_t got = 0;
+    if (!a->inside.in_rows)
         return CLI_OK;
-    }
     putchar('\n');
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = form, .columns = annotate_opcodes, .of = a, .capture = &a->capture });
-    for (uint32_t i = 0; t && i < n && i < ANNOTATE_OPCODES && all[i].self; i++)
-        cli_table_row(t, &all[i]);
-    free(all);
+    for (uint64_t i = 0; t && i < ANNOTATE_OPCODES; i++) {
+        got = jsprof_read_operations(a->listing, i, &row, 1);
+        if (got != 1 || !row.self)
+            break;
+        cli_table_row(t, &row);
+    }
+    cli_incomplete(got < 0);
     return cli_table_close(t);
 }
 

@@ -48,6 +48,18 @@ static void calls_close(struct cli_calls *c)
     jsp_read_close(&c->read);
 }
 
+/* For cli_originals_complain. */
+static bool calls_unused(const void *maps, uint32_t i, jsprof_read_unused_map *out)
+{
+    struct jsp_originals_defect d;
+    bool is_there = maps && jsp_originals_defect(maps, i, &d);
+    if (is_there) {
+        out->file = d.file;
+        out->why = d.why;
+    }
+    return is_there;
+}
+
 /* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
  * nothing is open. */
 static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_ask *ask,
@@ -75,7 +87,10 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
                             jsp_profile_day(&c->read, c->read.end_time));
     if (!err)
         err = jsp_exact_show(&c->calls, c->naming);
-    cli_originals_complain(c->capture.label, c->naming);
+    const struct jsp_originals *maps = c->naming ? jsp_naming_originals(c->naming) : NULL;
+    cli_originals_complain(c->capture.label,
+                           &(struct cli_originals){ maps ? jsp_originals_n_mapped(maps) : 0,
+                                                    calls_unused, maps });
     if (!err && c->calls.is_there)
         err = cli_calls_keep(keep, &c->calls);
     if (err || !c->calls.is_there) {

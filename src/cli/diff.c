@@ -2,9 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/diff.h"
-
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "head.h"
 #include "hints.h"
 #include "native.h"
-#include "threads.h"
 
 enum { DIFF_LIMIT = 30 };
 #define DIFF_LEAST 0.05 /* points: a share's change that is printed as 0.1 points */
@@ -39,8 +37,10 @@ static const char diff_help[] =
 
 struct diff {
     struct cli_capture captures[2];
-    struct jsp_functions functions[2];
-    struct jsp_diff diff;
+    jsprof_read_comparison *comparison;
+    jsprof_read_change *rows; /* owned */
+    uint64_t n;
+    jsprof_read_sum sums[2];
     struct cli_filter filter;
     struct cli_form form;
     bool is_total;
@@ -49,39 +49,36 @@ struct diff {
 static void diff_side_line(const struct diff *d, int i, const char *what)
 {
     const struct cli_capture *c = &d->captures[i];
-    const struct jsp_profile *p = c->profile;
+    const jsprof_read_sum *sum = &d->sums[i];
     char v[CLI_NUMBER], n[CLI_NUMBER];
     printf("%-7s", what);
     int room = c->style.columns ? c->style.columns - 60 : 0;
     cli_name(&c->style, cli_span(c->label), room > 20 || !room ? room : 20);
-    if (p->unit == JSP_VALUE_COUNT)
-        printf(": %s sample%s\n", cli_count(n, d->functions[i].samples),
-               cli_s(d->functions[i].samples));
+    if (strcmp(c->info.unit, "samples") == 0)
+        printf(": %s sample%s\n", cli_count(n, sum->samples), cli_s(sum->samples));
     else
-        printf(": %s of %s in %s sample%s\n", cli_value(v, p, d->functions[i].value),
-               jsp_unit_name(p->unit), cli_count(n, d->functions[i].samples),
-               cli_s(d->functions[i].samples));
+        printf(": %s of %s in %s sample%s\n", cli_value_of(v, c->info.unit, sum->value),
+               c->info.unit_name, cli_count(n, sum->samples), cli_s(sum->samples));
 }
 
-static bool diff_is_real(const struct diff *d, const struct jsp_diff_row *r)
+static bool diff_is_real(const struct diff *d, const jsprof_read_change *r)
 {
-    return d->is_total ? jsp_diff_is_real(r->total_chance, d->diff.n_total_judged)
-                       : jsp_diff_is_real(r->chance, d->diff.n_judged);
+    return d->is_total ? r->is_total_real : r->is_real;
 }
 
 /* -- Columns ---------------------------------------------------------------- */
 
-static const double *diff_shares(const struct diff *d, const struct jsp_diff_row *r)
+static const double *diff_shares(const struct diff *d, const jsprof_read_change *r)
 {
     return d->is_total ? r->total_share : r->share;
 }
 
-static double diff_change(const struct diff *d, const struct jsp_diff_row *r)
+static double diff_change(const struct diff *d, const jsprof_read_change *r)
 {
     return 100 * (diff_shares(d, r)[1] - diff_shares(d, r)[0]);
 }
 
-static enum cli_colour diff_colour(const struct diff *d, const struct jsp_diff_row *r)
+static enum cli_colour diff_colour(const struct diff *d, const jsprof_read_change *r)
 {
     return !diff_is_real(d, r) ? CLI_DIM : diff_change(d, r) > 0 ? CLI_HOT : CLI_GOOD;
 }
@@ -124,7 +121,7 @@ static void diff_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct cli_style *s = cli_table_style(t);
     cli_colour(s, diff_is_real(cli_table_of(t), row) ? CLI_PLAIN : CLI_DIM);
-    cli_name(s, cli_span(((const struct jsp_diff_row *)row)->name), room);
+    cli_name(s, cli_span(((const jsprof_read_change *)row)->name), room);
     cli_colour(s, CLI_PLAIN);
 }
 
@@ -137,14 +134,14 @@ static const char *diff_heading(const struct cli_table *t)
     return d->is_total ? "FUNCTION (share of total)" : "FUNCTION (share of self)";
 }
 
-#define DIFF_FIELD(field) .offset = offsetof(struct jsp_diff_row, field)
+#define DIFF_FIELD(field) .offset = offsetof(jsprof_read_change, field)
 
 static const struct cli_column diff_columns[] = {
     { .name = "function", .head = "FUNCTION", .heading = diff_heading,
       .type = CLI_TYPE_TEXT,
       .get = cli_get_string, DIFF_FIELD(name), .draw = diff_draw, .place = 50,
       .means = "The name of the function." },
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind, DIFF_FIELD(kind),
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_string, DIFF_FIELD(kind),
       .words = cli_kinds,
       .means = "What the function is." },
     { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_FIELD(module),
@@ -206,32 +203,30 @@ static const struct cli_document diff_document = {
 
 /* -- Rows ------------------------------------------------------------------- */
 
-static int diff_rows(const struct diff *d, uint32_t n)
+static int diff_rows(const struct diff *d, uint64_t n)
 {
     struct cli_head heads[2];
     for (int i = 0; i < 2; i++)
-        heads[i] = (struct cli_head){ &d->captures[i], d->functions[i].samples,
-                                      d->functions[i].value };
+        heads[i] = (struct cli_head){ &d->captures[i], d->sums[i].samples, d->sums[i].value };
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &d->form, .command = "diff", .columns = diff_columns,
         .document = &diff_document, .head = heads,
         .of = d });
-    for (uint32_t i = 0; t && i < n; i++)
-        cli_table_row(t, &d->diff.rows[i]);
+    for (uint64_t i = 0; t && i < n; i++)
+        cli_table_row(t, &d->rows[i]);
     return cli_table_close(t);
 }
 
 /* Where nothing is sure, print how many samples would make the largest change sure. */
 static int diff_doubt(const struct diff *d)
 {
-    const struct jsp_diff_row *r = d->diff.rows;
+    const jsprof_read_change *r = d->rows;
     char sentence[CLI_HINT], place[CLI_PLACE];
-    bool is_alike = d->captures[0].profile->unit == d->captures[1].profile->unit;
-    if (!is_alike || !d->diff.n || fabs(diff_change(d, r)) < DIFF_WORTH)
+    bool is_alike = strcmp(d->captures[0].info.unit, d->captures[1].info.unit) == 0;
+    if (!is_alike || !d->n || fabs(diff_change(d, r)) < DIFF_WORTH)
         return 0;
-    double times = d->is_total ? jsp_diff_times(r->total_chance, d->diff.n_total_judged)
-                               : jsp_diff_times(r->chance, d->diff.n_judged);
-    if (times == 0)
+    double times = d->is_total ? r->total_times : r->times;
+    if (times <= 0)
         return 0;
     cli_native_text(place, &d->captures[0], r->name);
     if (!*place && *r->name)
@@ -246,10 +241,10 @@ static int diff_doubt(const struct diff *d)
 
 static int diff_print(const struct diff *d, uint32_t limit)
 {
-    uint32_t n = d->diff.n, real = 0;
+    uint64_t n = d->n, real = 0;
     /* With a limit, print only rows that show more than "+0.0". They are sorted by change. */
-    for (uint32_t i = 0; limit && i < n; i++) {
-        const struct jsp_diff_row *r = &d->diff.rows[i];
+    for (uint64_t i = 0; limit && i < n; i++) {
+        const jsprof_read_change *r = &d->rows[i];
         if (i == limit || (fabs(diff_change(d, r)) < DIFF_LEAST && !diff_is_real(d, r)))
             n = i;
     }
@@ -257,14 +252,14 @@ static int diff_print(const struct diff *d, uint32_t limit)
     diff_side_line(d, 1, "after");
     putchar('\n');
     int status = diff_rows(d, n);
-    for (uint32_t i = 0; i < d->diff.n; i++)
-        real += diff_is_real(d, &d->diff.rows[i]);
-    cli_more(8, d->diff.n - n, "function");
+    for (uint64_t i = 0; i < d->n; i++)
+        real += diff_is_real(d, &d->rows[i]);
+    cli_more(8, (uint32_t)(d->n - n), "function");
     for (int i = 0; i < 2; i++)
-        cli_head_idle(&(struct cli_head){ &d->captures[i], d->functions[i].samples,
-                                          d->functions[i].value });
-    printf("\n%u of %u function%s changed by more than chance explains (*).\n", real,
-           d->diff.n, cli_s(d->diff.n));
+        cli_head_idle(&(struct cli_head){ &d->captures[i], d->sums[i].samples,
+                                          d->sums[i].value });
+    printf("\n%" PRIu64 " of %" PRIu64 " function%s changed by more than chance explains (*).\n",
+           real, d->n, cli_s(d->n));
     if (real == 0 && status == 0)
         status = diff_doubt(d);
     return status;
@@ -272,30 +267,31 @@ static int diff_print(const struct diff *d, uint32_t limit)
 
 static int diff_show(struct diff *d, uint32_t limit)
 {
-    struct jsp_diff_side sides[2];
+    jsprof_read_error error = { .size = sizeof error };
+    if (jsprof_read_compare(&d->comparison, d->captures[0].reader, d->captures[1].reader,
+                            d->is_total ? "total" : "self", &error) < 0)
+        return cli_refuse(&d->captures[0], &error, "diff");
     for (int i = 0; i < 2; i++) {
-        struct cli_capture *c = &d->captures[i];
-        int err = jsp_functions_build(&d->functions[i], c->profile, &c->select);
-        if (err < 0)
-            return cli_fail(c->label, "%s", strerror(-err));
-        cli_native_complain(c);
-        if (!d->functions[i].n)
-            return cli_no_samples(c);
-        sides[i] = (struct jsp_diff_side){ d->captures[i].profile, &d->functions[i] };
+        d->sums[i].size = sizeof d->sums[i];
+        jsprof_read_compared(d->comparison, i, &d->sums[i]);
+        cli_native_complain(&d->captures[i]);
+        if (!d->sums[i].samples)
+            return cli_no_samples(&d->captures[i]);
     }
-    if (cli_roots(d->captures))
-        return CLI_FAILED;
-    if (sides[0].profile->unit != sides[1].profile->unit)
-        cli_fail(d->captures[1].label, "shares of %s are compared with shares of %s",
-                 jsp_unit_name(sides[1].profile->unit), jsp_unit_name(sides[0].profile->unit));
-    int err = jsp_diff_build(&d->diff, sides);
-    if (err < 0)
-        return cli_fail(d->captures[0].label, "%s", strerror(-err));
-    if (d->is_total)
-        jsp_diff_sort_total(&d->diff);
+    d->n = (uint64_t)jsprof_read_changes(d->comparison, 0, NULL, 0);
+    d->rows = calloc(d->n + 1, sizeof *d->rows);
+    if (cli_folders_complain(d->captures, d->comparison) < 0 || !d->rows)
+        return cli_fail(d->captures[0].label, "%s", strerror(ENOMEM));
+    const char *const units[] = { d->captures[0].info.unit_name, d->captures[1].info.unit_name };
+    if (strcmp(units[0], units[1]) != 0)
+        cli_fail(d->captures[1].label, "shares of %s are compared with shares of %s", units[1],
+                 units[0]);
+    d->rows->size = sizeof *d->rows;
+    if (jsprof_read_changes(d->comparison, 0, d->rows, d->n) < 0)
+        return cli_fail(d->captures[0].label, "%s", strerror(ENOMEM));
     if (cli_form_is_text(&d->form))
         return diff_print(d, limit == UINT32_MAX ? DIFF_LIMIT : limit);
-    return diff_rows(d, limit && limit < d->diff.n ? limit : d->diff.n);
+    return diff_rows(d, limit && limit < d->n ? limit : d->n);
 }
 
 static int diff_run(struct cli_arguments *a)
@@ -324,11 +320,10 @@ static int diff_run(struct cli_arguments *a)
     status = cli_filter_open(&d.captures[1], a->files[1], &d.filter, a->command);
     if (status == CLI_OK) {
         status = has_tasks ? cli_diff_tasks(d.captures, &d.form) : diff_show(&d, limit);
+        jsprof_read_compare_close(d.comparison);
+        free(d.rows);
         cli_close(&d.captures[1]);
     }
-    jsp_diff_free(&d.diff);
-    for (int i = 0; i < 2; i++)
-        jsp_functions_free(&d.functions[i]);
     cli_close(&d.captures[0]);
     return status;
 }

@@ -10,44 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/order.h"
 #include "command.h"
 #include "task_stack.h"
 
 struct diff_tasks {
     struct cli_capture *captures[2];
-    struct jsp_tasks tasks[2];
-    struct jsp_order order;
-    struct jsp_profile_frame *frames; /* owned; room for a stack */
+    jsprof_read_tasks *tasks[2]; /* owned */
+    jsprof_read_divergence order;
     struct cli_table *table;          /* of rows for programs */
 };
 
 enum { DIFF_TASKS_LINKS = 8 }; /* of a chain in text */
 
-static void diff_tasks_name(const struct cli_style *s, const struct jsp_task_what *w)
-{
-    cli_name(s, (struct cli_span){ w->kind.at, w->kind.len }, 0);
-    if (w->kind.len && w->name.len)
-        putchar(' ');
-    cli_name(s, (struct cli_span){ w->name.at, w->name.len }, 0);
-    if (!w->kind.len && !w->name.len)
-        fputs("(without a name)", stdout);
-}
-
-/* Return the names of a stack's functions: all, or those of the VM. The caller frees it. */
-static char *diff_tasks_text(struct diff_tasks *d, int side, uint32_t stack, const char *between,
-                             bool is_vm)
+/* Return the names of the functions on whose stack a task was made: all, or those of the VM. The
+ * caller frees it. */
+static char *diff_tasks_text(const struct diff_tasks *d, int side, uint32_t task,
+                             const char *between, bool is_vm)
 {
     return cli_task_stack(&(struct cli_task_stack){
-        .tasks = &d->tasks[side], .profile = d->captures[side]->profile, .frames = d->frames,
-        .between = between, .is_vm = is_vm }, stack);
+        .tasks = d->tasks[side], .task = task, .between = between, .is_vm = is_vm });
 }
 
 /* Print the functions on whose stack the task was made: the VM's, or all if there are none. */
-static int diff_tasks_stack(struct diff_tasks *d, int side, uint32_t stack)
+static int diff_tasks_stack(const struct diff_tasks *d, int side, uint32_t task)
 {
     const struct cli_style *s = &d->captures[side]->style;
-    char *text = diff_tasks_text(d, side, stack, s->is_utf8 ? " ← " : " < ", true);
+    char *text = diff_tasks_text(d, side, task, s->is_utf8 ? " ← " : " < ", true);
     if (text && *text) {
         fputs("      made in ", stdout);
         cli_name(s, cli_span(text), 0);
@@ -57,62 +45,82 @@ static int diff_tasks_stack(struct diff_tasks *d, int side, uint32_t stack)
     return text ? 0 : -ENOMEM;
 }
 
-/* Print the run and its chain. Repeated links are one line. */
-static int diff_tasks_run(struct diff_tasks *d, int side, uint32_t at)
+/* Read a task. Return 0 or -ENOMEM. */
+static int diff_tasks_read(const struct diff_tasks *d, int side, uint32_t at,
+                           jsprof_read_task *out)
 {
-    const struct jsp_tasks *t = &d->tasks[side];
-    const struct cli_style *s = &d->captures[side]->style;
-    const struct jsp_task_run *run = &t->runs[d->order.sides[side].runs[at]];
-    uint32_t task = run->task, last = JSP_TASK_NONE;
-    int err = 0, links = 0;
-    if (task == JSP_TASK_NONE)
+    *out = (jsprof_read_task){ .size = sizeof *out };
+    return jsprof_read_task_rows(d->tasks[side], at, out, 1) == 1 ? 0 : -ENOMEM;
+}
+
+/* Find the task of the run where the orders differ. Return 0 or -ENOMEM. */
+static int diff_tasks_first(const struct diff_tasks *d, int side, uint32_t *task)
+{
+    jsprof_read_run run = { .size = sizeof run };
+    bool is_read = jsprof_read_runs(d->tasks[side], d->order.run[side], &run, 1) == 1;
+    *task = is_read ? run.task : JSPROF_READ_NONE;
+    return is_read ? 0 : -ENOMEM;
+}
+
+/* Return true if two links of a chain are shown as one. */
+static bool diff_tasks_is_same_link(const jsprof_read_task *a, const jsprof_read_task *b)
+{
+    return a->stack == b->stack && strcmp(a->kind, b->kind) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/* Print the run and its chain. Repeated links are one line. */
+static int diff_tasks_run(const struct diff_tasks *d, int side)
+{
+    jsprof_read_task k, last = { .size = 0 };
+    uint32_t task;
+    int err = diff_tasks_first(d, side, &task), links = 0;
+    if (err == 0 && task == JSPROF_READ_NONE)
         puts("    (of a task that this capture does not have)");
-    for (; err == 0 && task != JSP_TASK_NONE && links < DIFF_TASKS_LINKS;
-         task = t->tasks[task].parent) {
-        const struct jsp_task *k = &t->tasks[task];
-        if (last != JSP_TASK_NONE && t->tasks[last].what == k->what &&
-            t->tasks[last].stack == k->stack)
+    for (; err == 0 && task != JSPROF_READ_NONE && links < DIFF_TASKS_LINKS; task = k.parent) {
+        err = diff_tasks_read(d, side, task, &k);
+        if (err < 0 || (last.size && diff_tasks_is_same_link(&last, &k)))
             continue;
         fputs(links++ ? "    by " : "    ", stdout);
-        diff_tasks_name(s, &t->whats[k->what]);
+        cli_task_name(&d->captures[side]->style, k.kind, k.name);
         putchar('\n');
-        err = diff_tasks_stack(d, side, k->stack);
-        last = task;
+        err = diff_tasks_stack(d, side, task);
+        last = k;
     }
     return err;
 }
 
 /* Print what ran there on one side, and where the other side's run is. */
-static int diff_tasks_side(struct diff_tasks *d, int side)
+static int diff_tasks_side(const struct diff_tasks *d, int side)
 {
-    const struct jsp_order_side *s = &d->order.sides[side];
+    const jsprof_read_divergence *o = &d->order;
     char n[CLI_NUMBER];
     printf("  %s: ", side ? "after" : "before");
     cli_name(&d->captures[side]->style, cli_span(d->captures[side]->label), 0);
-    if (s->at == s->tasks->n_runs) {
+    if (o->run[side] == JSPROF_READ_NONE) {
         printf(" ends here\n");
         return 0;
     }
     putchar('\n');
-    int err = diff_tasks_run(d, side, s->at);
-    if (s->other < s->tasks->n_runs)
-        printf("    what the other one ran there is run %s here\n", cli_count(n, s->other + 1));
-    else if (d->order.sides[!side].at < d->order.sides[!side].tasks->n_runs)
+    int err = diff_tasks_run(d, side);
+    if (o->other[side] < o->runs[side])
+        printf("    what the other one ran there is run %s here\n",
+               cli_count(n, o->other[side] + 1));
+    else if (o->run[!side] != JSPROF_READ_NONE)
         puts("    what the other one ran there is no run here");
     return err;
 }
 
-static int diff_tasks_print(struct diff_tasks *d)
+static int diff_tasks_print(const struct diff_tasks *d)
 {
-    const struct jsp_order_side *s = d->order.sides;
+    const jsprof_read_divergence *o = &d->order;
     char n[CLI_NUMBER], m[CLI_NUMBER];
-    if (d->order.is_same) {
-        printf("The same order: %s run%s in both.\n", cli_count(n, s[0].at), cli_s(s[0].at));
+    if (o->is_same) {
+        printf("The same order: %s run%s in both.\n", cli_count(n, o->at), cli_s(o->at));
         return 0;
     }
-    printf("The orders differ at run %s, of %s before", cli_count(n, s[0].at + UINT64_C(1)),
-           cli_count(m, s[0].tasks->n_runs));
-    printf(" and %s after.\n", cli_count(m, s[1].tasks->n_runs));
+    printf("The orders differ at run %s, of %s before", cli_count(n, o->at + 1),
+           cli_count(m, o->runs[0]));
+    printf(" and %s after.\n", cli_count(m, o->runs[1]));
     int err = diff_tasks_side(d, 0);
     return err ? err : diff_tasks_side(d, 1);
 }
@@ -124,19 +132,9 @@ struct diff_tasks_row {
     uint64_t run;                /* from 1 */
     struct cli_cell other_run;
     uint64_t level, times;
-    const struct jsp_task_what *what;
+    const char *kind, *name;
     const char *stack;
 };
-
-static struct cli_cell diff_tasks_kind(CLI_OF_ROW)
-{
-    return cli_cell_text(((const struct diff_tasks_row *)row)->what->kind);
-}
-
-static struct cli_cell diff_tasks_task(CLI_OF_ROW)
-{
-    return cli_cell_text(((const struct diff_tasks_row *)row)->what->name);
-}
 
 static struct cli_cell diff_tasks_is_same(CLI_OF_ROW)
 {
@@ -146,13 +144,13 @@ static struct cli_cell diff_tasks_is_same(CLI_OF_ROW)
 /* The number of runs of the side that is c->offset. */
 static struct cli_cell diff_tasks_runs(CLI_OF_ROW)
 {
-    return cli_cell_u64(((const struct diff_tasks *)row)->tasks[c->offset].n_runs);
+    return cli_cell_u64(((const struct diff_tasks *)row)->order.runs[c->offset]);
 }
 
 static struct cli_cell diff_tasks_at(CLI_OF_ROW)
 {
-    const struct jsp_order *o = &((const struct diff_tasks *)row)->order;
-    return o->is_same ? cli_cell_none() : cli_cell_u64(o->sides[0].at + UINT64_C(1));
+    const jsprof_read_divergence *o = &((const struct diff_tasks *)row)->order;
+    return o->is_same ? cli_cell_none() : cli_cell_u64(o->at + 1);
 }
 
 static const char *const diff_tasks_sides[] = { "before", "after", NULL };
@@ -183,9 +181,10 @@ static const struct cli_column diff_tasks_columns[] = {
       .means = "0 for the task that ran, 1 for its maker, and so on." },
     { .name = "times", .type = CLI_TYPE_COUNT, .get = cli_get_u64, DIFF_TASKS_FIELD(times),
       .means = "How often the link repeats itself." },
-    { .name = "kind", .type = CLI_TYPE_TEXT, .get = diff_tasks_kind,
+    { .name = "kind", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_TASKS_FIELD(kind),
       .means = "What the task is, as the host calls it." },
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = diff_tasks_task, .means = "Its name." },
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_TASKS_FIELD(name),
+      .means = "Its name." },
     { .name = "stack", .type = CLI_TYPE_TEXT, .get = cli_get_string, DIFF_TASKS_FIELD(stack),
       .means = "The functions on whose stack it was made, the innermost first, joined by ;." },
     { 0 }
@@ -200,12 +199,11 @@ const struct cli_document cli_diff_tasks_document = {
 
 /* Print a link of a chain, which repeats itself so often. */
 static int diff_tasks_link(struct diff_tasks *d, int side, struct diff_tasks_row *row,
-                           const struct jsp_task *k)
+                           uint32_t task)
 {
-    char *stack = diff_tasks_text(d, side, k ? k->stack : JSP_TASK_NONE, ";", false);
+    char *stack = diff_tasks_text(d, side, task, ";", false);
     if (!stack)
         return -ENOMEM;
-    row->what = &d->tasks[side].whats[k ? k->what : 0];
     row->stack = stack;
     cli_table_row(d->table, row);
     free(stack);
@@ -216,28 +214,32 @@ static int diff_tasks_link(struct diff_tasks *d, int side, struct diff_tasks_row
 /* Print the chain of the run at which this side differs, one row a link. */
 static int diff_tasks_links(struct diff_tasks *d, int side)
 {
-    const struct jsp_tasks *t = &d->tasks[side];
-    const struct jsp_order_side *s = &d->order.sides[side];
-    struct diff_tasks_row row = { .side = diff_tasks_sides[side], .run = s->at + UINT64_C(1),
-                                  .other_run = cli_cell_none(), .times = 1 };
-    int err = 0;
-    if (s->at == t->n_runs)
+    const jsprof_read_divergence *o = &d->order;
+    struct diff_tasks_row row = { .side = diff_tasks_sides[side], .run = o->at + 1,
+                                  .other_run = cli_cell_none(), .times = 1, .kind = "",
+                                  .name = "" };
+    jsprof_read_task k, up;
+    uint32_t at, link;
+    if (o->run[side] == JSPROF_READ_NONE)
         return 0;
-    if (s->other < t->n_runs)
-        row.other_run = cli_cell_u64(s->other + UINT64_C(1));
-    uint32_t at = t->runs[s->runs[s->at]].task;
-    if (at == JSP_TASK_NONE)
-        return diff_tasks_link(d, side, &row, NULL);
-    while (err == 0 && at != JSP_TASK_NONE) {
-        const struct jsp_task *k = &t->tasks[at], *up;
+    if (o->other[side] < o->runs[side])
+        row.other_run = cli_cell_u64(o->other[side] + 1);
+    int err = diff_tasks_first(d, side, &at);
+    if (err == 0 && at == JSPROF_READ_NONE)
+        return diff_tasks_link(d, side, &row, at);
+    while (err == 0 && at != JSPROF_READ_NONE) {
+        link = at;
+        err = diff_tasks_read(d, side, at, &k);
         row.times = 1;
-        while ((at = t->tasks[at].parent) != JSP_TASK_NONE) {
-            up = &t->tasks[at];
-            if (up->what != k->what || up->stack != k->stack)
+        row.kind = k.kind;
+        row.name = k.name;
+        for (at = k.parent; err == 0 && at != JSPROF_READ_NONE; at = up.parent, row.times++) {
+            err = diff_tasks_read(d, side, at, &up);
+            if (err < 0 || !diff_tasks_is_same_link(&up, &k))
                 break;
-            row.times++;
         }
-        err = diff_tasks_link(d, side, &row, k);
+        if (err == 0)
+            err = diff_tasks_link(d, side, &row, link);
     }
     return err;
 }
@@ -256,25 +258,24 @@ static int diff_tasks_rows(struct diff_tasks *d, const struct cli_form *form)
 
 int cli_diff_tasks(struct cli_capture captures[2], const struct cli_form *form)
 {
-    struct diff_tasks d = { .captures = { &captures[0], &captures[1] } };
+    struct diff_tasks d = { .captures = { &captures[0], &captures[1] },
+                            .order.size = sizeof d.order };
+    jsprof_read_error error = { .size = sizeof error };
     int err = 0, status = CLI_OK;
-    d.frames = malloc(JSP_PROFILE_DEPTH * sizeof *d.frames);
     for (int i = 0; i < 2 && err == 0 && status == CLI_OK; i++) {
-        err = jsp_tasks_read(&d.tasks[i], captures[i].profile);
-        if (err == 0 && !d.tasks[i].n_runs)
+        err = jsprof_read_tasks_open(&d.tasks[i], captures[i].reader, &error);
+        if (err == 0 && jsprof_read_runs(d.tasks[i], 0, NULL, 0) == 0)
             status = cli_fail(captures[i].label, CLI_NO_TASKS);
     }
     if (err == 0 && status == CLI_OK)
-        err = d.frames ? jsp_order_compare(&d.order, &d.tasks[0], &d.tasks[1]) : -ENOMEM;
+        err = jsprof_read_diverge(d.tasks[0], d.tasks[1], &d.order, &error);
     if (err == 0 && status == CLI_OK && !cli_form_is_text(form))
         status = diff_tasks_rows(&d, form);
     else if (err == 0 && status == CLI_OK)
         err = diff_tasks_print(&d);
     if (err)
         status = cli_fail(captures[0].label, "%s", strerror(-err));
-    jsp_order_free(&d.order);
     for (int i = 0; i < 2; i++)
-        jsp_tasks_free(&d.tasks[i]);
-    free(d.frames);
+        jsprof_read_tasks_close(d.tasks[i]);
     return status;
 }

@@ -41,8 +41,7 @@ static int filter_load(struct cli_capture *c, const char *path, const struct cli
                           : cli_load_with(c, path, &o, command);
 }
 
-/* Choose; and after that look up lines of native code. */
-static int filter_choose(struct cli_capture *c, const struct cli_filter *f, const char *command)
+int cli_filter_choose(struct cli_capture *c, const struct cli_filter *f, const char *command)
 {
     jsprof_read_error error = { .size = sizeof error };
     const jsprof_read_filter choice = {
@@ -61,7 +60,8 @@ static int filter_choose(struct cli_capture *c, const struct cli_filter *f, cons
     if (jsprof_read_select(c->reader, &choice, &error) < 0)
         return cli_refuse(c, &error, command);
     cli_borrow(c);
-    cli_native_lines(c, &f->native, &c->select);
+    if (f->native.has_lines && !f->native.is_vm_only)
+        cli_native_lines(c);
     return CLI_OK;
 }
 
@@ -75,7 +75,7 @@ int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_fi
     int status = filter_load(c, path, f, command);
     if (status)
         return status;
-    status = filter_choose(c, f, command);
+    status = cli_filter_choose(c, f, command);
     if (status)
         cli_close(c);
     return status;

@@ -82,6 +82,9 @@ int cli_maps_check(const char *command, const char *const *maps, uint32_t n);
 int cli_filter_open(struct cli_capture *c, const char *path, const struct cli_filter *f,
                     const char *command);
 
+/* Choose anew from an open capture. CLI_OK; or an error, which is reported. */
+int cli_filter_choose(struct cli_capture *c, const struct cli_filter *f, const char *command);
+
 /* Do the same with all captures of the command line, which are joined. */
 int cli_filter_open_all(struct cli_capture *c, const struct cli_arguments *a, struct cli_filter *f);
 

@@ -7,18 +7,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "functions.h"
 #include "options.h"
 #include "threads.h"
 
 int cli_head_of(struct cli_head *out, struct cli_capture *c)
 {
-    struct jsp_functions functions;
-    int err = jsp_functions_build(&functions, c->profile, &c->select);
-    if (err < 0)
-        return cli_fail(c->label, "%s", strerror(-err));
-    *out = (struct cli_head){ c, functions.samples, functions.value };
-    jsp_functions_free(&functions);
-    return CLI_OK;
+    struct cli_functions functions;
+    int status = cli_functions_open(&functions, c, NULL);
+    *out = (struct cli_head){ c, functions.sum.samples, functions.sum.value };
+    cli_functions_free(&functions);
+    return status;
 }
 
 /* -- JSON ------------------------------------------------------------------- */

@@ -55,13 +55,13 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
 /* Prepare two captures for a comparison by the names of their functions. */
 static int html_compare(struct html_run *r)
 {
-    for (uint32_t i = 0; i < r->n; i++) {
-        struct cli_capture *c = &r->captures[i];
-        int err = jsp_select_resolve(&c->select, c->profile);
-        if (err < 0)
-            return cli_fail(c->label, "%s", strerror(-err));
-    }
-    return cli_roots(r->captures);
+    jsprof_read_error error = { .size = sizeof error };
+    jsprof_read_comparison *c;
+    if (jsprof_read_compare(&c, r->captures[0].reader, r->captures[1].reader, NULL, &error) < 0)
+        return cli_refuse(&r->captures[0], &error, "html");
+    cli_incomplete(cli_folders_complain(r->captures, c) < 0);
+    jsprof_read_compare_close(c);
+    return CLI_OK;
 }
 
 /* Name what --sources does not put into the page. */

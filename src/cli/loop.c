@@ -2,9 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/loop.h"
-
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,42 +31,45 @@ static const char loop_help[] =
     "the moment a task could run until it ran, or since it was made until its first\n"
     "run.\n";
 
+enum loop_by { LOOP_BY_NAME, LOOP_BY_KIND, LOOP_BY_TASK, LOOP_BY_THREAD };
+static const char *const loop_bys[] = { "name", "kind", "task", "thread", NULL };
+
 struct loop {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_form form;
-    struct jsp_tasks tasks;
-    struct jsp_loop loop;
-    struct jsp_loop_ask ask;
+    jsprof_read_run_groups *groups;
+    jsprof_read_run_groups_sum sum;
+    int by; /* enum loop_by */
     struct cli_head head;
     uint32_t limit;
 };
 
 /* -- Columns ---------------------------------------------------------------- */
 
-static bool loop_is_by(const void *of, enum jsp_loop_by by)
+static bool loop_is_by(const void *of, enum loop_by by)
 {
-    return ((const struct loop *)of)->ask.by == by;
+    return ((const struct loop *)of)->by == (int)by;
 }
 
 static bool loop_has_kind(const void *of)
 {
-    return !loop_is_by(of, JSP_LOOP_THREAD);
+    return !loop_is_by(of, LOOP_BY_THREAD);
 }
 
 static bool loop_has_name(const void *of)
 {
-    return loop_is_by(of, JSP_LOOP_NAME) || loop_is_by(of, JSP_LOOP_TASK);
+    return loop_is_by(of, LOOP_BY_NAME) || loop_is_by(of, LOOP_BY_TASK);
 }
 
 static bool loop_has_task(const void *of)
 {
-    return loop_is_by(of, JSP_LOOP_TASK);
+    return loop_is_by(of, LOOP_BY_TASK);
 }
 
 static bool loop_has_thread(const void *of)
 {
-    return loop_is_by(of, JSP_LOOP_TASK) || loop_is_by(of, JSP_LOOP_THREAD);
+    return loop_is_by(of, LOOP_BY_TASK) || loop_is_by(of, LOOP_BY_THREAD);
 }
 
 /* Return a time of the runs; text shows it to three digits. */
@@ -84,35 +84,35 @@ static struct cli_cell loop_delay(CLI_OF_ROW)
 {
     struct cli_cell none = cli_cell_none();
     strcpy(none.shown, "-");
-    return ((const struct jsp_loop_row *)row)->delay.n ? loop_ns(c, of, row) : none;
+    return ((const jsprof_read_run_group *)row)->delays ? loop_ns(c, of, row) : none;
 }
 
-static struct cli_cell loop_text(const struct jsp_loop_row *r, struct jsp_read_text text)
+static struct cli_cell loop_text(const jsprof_read_run_group *r, const char *text)
 {
-    return r->is_unknown ? cli_cell_none() : cli_cell_text(text);
+    return r->is_unknown ? cli_cell_none() : cli_cell_string(text);
 }
 
 static struct cli_cell loop_kind(CLI_OF_ROW)
 {
-    return loop_is_by(of, JSP_LOOP_THREAD)
+    return loop_is_by(of, LOOP_BY_THREAD)
                ? cli_cell_none()
-               : loop_text(row, ((const struct jsp_loop_row *)row)->kind);
+               : loop_text(row, ((const jsprof_read_run_group *)row)->kind);
 }
 
 static struct cli_cell loop_name(CLI_OF_ROW)
 {
-    return loop_text(row, ((const struct jsp_loop_row *)row)->name);
+    return loop_text(row, ((const jsprof_read_run_group *)row)->name);
 }
 
 static struct cli_cell loop_made(CLI_OF_ROW)
 {
-    const struct jsp_loop_row *r = row;
+    const jsprof_read_run_group *r = row;
     return r->is_unknown ? cli_cell_none() : cli_cell_u64(r->made);
 }
 
 static struct cli_cell loop_task(CLI_OF_ROW)
 {
-    const struct jsp_loop_row *r = row;
+    const jsprof_read_run_group *r = row;
     return r->is_unknown ? cli_cell_none() : cli_cell_u64(r->task);
 }
 
@@ -122,18 +122,13 @@ static struct cli_cell loop_number(CLI_OF_ROW)
     return cell.i64 ? cell : cli_cell_none();
 }
 
-static struct cli_span loop_span(struct jsp_read_text t)
-{
-    return (struct cli_span){ t.at, t.len };
-}
-
 /* Print "kind  name"; of a thread its number. */
 static void loop_draw(const struct cli_table *t, const void *row, int room)
 {
-    const struct jsp_loop_row *r = row;
+    const jsprof_read_run_group *r = row;
     const struct loop *l = cli_table_of(t);
     const struct cli_style *s = cli_table_style(t);
-    if (l->ask.by == JSP_LOOP_THREAD) {
+    if (l->by == LOOP_BY_THREAD) {
         printf("thread %" PRId32 " of process %" PRId32, r->tid, r->pid);
         return;
     }
@@ -141,24 +136,24 @@ static void loop_draw(const struct cli_table *t, const void *row, int room)
         cli_name(s, cli_span("(of tasks that this capture does not have)"), room);
         return;
     }
-    int used = cli_name(s, loop_span(r->kind), room ? LOOP_KIND : 0);
-    if (r->name.len) {
+    int used = cli_name(s, cli_span(r->kind), room ? LOOP_KIND : 0);
+    if (*r->name) {
         used += printf("%*s", used && used < LOOP_KIND ? LOOP_KIND - used : 1, "");
-        used += cli_name(s, loop_span(r->name), room > used ? room - used : room ? 1 : 0);
+        used += cli_name(s, cli_span(r->name), room > used ? room - used : room ? 1 : 0);
     }
-    if (l->ask.by == JSP_LOOP_TASK && (!room || room - used > 12))
+    if (l->by == LOOP_BY_TASK && (!room || room - used > 12))
         printf(" #%" PRIu64, r->task);
-    if (!r->kind.len && !r->name.len)
+    if (!*r->kind && !*r->name)
         fputs("(without a name)", stdout);
 }
 
 static const char *loop_heading(const struct cli_table *t)
 {
     const struct loop *l = cli_table_of(t);
-    return l->ask.by == JSP_LOOP_THREAD ? "THREAD" : l->ask.by == JSP_LOOP_KIND ? "KIND" : "TASK";
+    return l->by == LOOP_BY_THREAD ? "THREAD" : l->by == LOOP_BY_KIND ? "KIND" : "TASK";
 }
 
-#define LOOP_FIELD(field) .offset = offsetof(struct jsp_loop_row, field)
+#define LOOP_FIELD(field) .offset = offsetof(jsprof_read_run_group, field)
 
 static const struct cli_column loop_columns[] = {
     { .name = "kind", .head = "TASK", .heading = loop_heading, .type = CLI_TYPE_TEXT,
@@ -177,33 +172,33 @@ static const struct cli_column loop_columns[] = {
     { .name = "made", .type = CLI_TYPE_COUNT, .get = loop_made, .may_lack = true,
       .when = loop_has_kind, .means = "How many such tasks were made; null: not known." },
     { .name = "runs", .head = "RUNS", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
-      LOOP_FIELD(run.n), .place = 10, .width = 8, .means = "How many times they ran." },
+      LOOP_FIELD(runs), .place = 10, .width = 8, .means = "How many times they ran." },
     { .name = "self_ns", .head = "SELF", .type = CLI_TYPE_REAL, .get = loop_ns,
       LOOP_FIELD(self), .place = 20, .width = 9,
       .means = "Time in which no run inside these ran, in nanoseconds." },
     { .name = "total_ns", .head = "TOTAL", .type = CLI_TYPE_REAL, .get = loop_ns,
-      LOOP_FIELD(run.total), .place = 30, .width = 9, .minimum = 60,
+      LOOP_FIELD(total), .place = 30, .width = 9, .minimum = 60,
       .means = "The sum of the runs, in nanoseconds." },
     { .name = "mean_ns", .head = "MEAN", .type = CLI_TYPE_REAL, .get = loop_ns,
-      LOOP_FIELD(run.mean), .place = 40, .width = 9, .minimum = 90,
+      LOOP_FIELD(mean), .place = 40, .width = 9, .minimum = 90,
       .means = "The mean of a run, in nanoseconds." },
     { .name = "median_ns", .head = "MEDIAN", .type = CLI_TYPE_REAL, .get = loop_ns,
-      LOOP_FIELD(run.median), .place = 50, .width = 9, .minimum = 72,
+      LOOP_FIELD(median), .place = 50, .width = 9, .minimum = 72,
       .means = "The median run, in nanoseconds." },
     { .name = "p95_ns", .head = "95%", .type = CLI_TYPE_REAL, .get = loop_ns,
-      LOOP_FIELD(run.p95), .place = 60, .width = 9, .minimum = 66,
+      LOOP_FIELD(p95), .place = 60, .width = 9, .minimum = 66,
       .means = "The 95th percentile, in nanoseconds." },
     { .name = "max_ns", .head = "MAX", .type = CLI_TYPE_REAL, .get = loop_ns,
-      LOOP_FIELD(run.max), .place = 70, .width = 9, .means = "The longest run, in nanoseconds." },
-    { .name = "delays", .type = CLI_TYPE_COUNT, .get = cli_get_u64, LOOP_FIELD(delay.n),
+      LOOP_FIELD(max), .place = 70, .width = 9, .means = "The longest run, in nanoseconds." },
+    { .name = "delays", .type = CLI_TYPE_COUNT, .get = cli_get_u64, LOOP_FIELD(delays),
       .means = "Of how many runs the delay is known." },
     { .name = "delay_median_ns", .type = CLI_TYPE_REAL, .get = loop_delay,
-      LOOP_FIELD(delay.median), .may_lack = true,
+      LOOP_FIELD(delay_median), .may_lack = true,
       .means = "The median delay in nanoseconds; null: none is known." },
     { .name = "delay_p95_ns", .head = "DELAY", .type = CLI_TYPE_REAL, .get = loop_delay,
-      LOOP_FIELD(delay.p95), .place = 80, .width = 9, .minimum = 54, .may_lack = true,
+      LOOP_FIELD(delay_p95), .place = 80, .width = 9, .minimum = 54, .may_lack = true,
       .means = "Their 95th percentile in nanoseconds; null: none is known." },
-    { .name = "delay_max_ns", .type = CLI_TYPE_REAL, .get = loop_delay, LOOP_FIELD(delay.max),
+    { .name = "delay_max_ns", .type = CLI_TYPE_REAL, .get = loop_delay, LOOP_FIELD(delay_max),
       .may_lack = true, .means = "The longest in nanoseconds; null: none is known." },
     { .name = "open", .type = CLI_TYPE_COUNT, .get = cli_get_u64, LOOP_FIELD(open),
       .means = "Runs that have no end in the capture." },
@@ -223,29 +218,32 @@ static const struct cli_document loop_document = {
 static void loop_first_lines(const struct loop *l)
 {
     const struct cli_style *s = &l->capture.style;
-    const struct jsp_events_sum *turns = &l->loop.turns;
+    const jsprof_read_run_groups_sum *sum = &l->sum;
     char runs[CLI_NUMBER], tasks[CLI_NUMBER], self[CLI_NUMBER];
     struct cli_span command = cli_head_command(&l->capture);
     if (command.len) {
         cli_name(s, command, s->columns);
         putchar('\n');
     }
-    printf("%s run%s of %s task%s · %s\n", cli_count(runs, l->loop.runs),
-           cli_s(l->loop.runs), cli_count(tasks, l->tasks.n_tasks), cli_s(l->tasks.n_tasks),
-           cli_exact_duration(self, (uint64_t)l->loop.self));
-    if (turns->n)
+    printf("%s run%s of %s task%s · %s\n", cli_count(runs, sum->runs), cli_s(sum->runs),
+           cli_count(tasks, sum->tasks), cli_s(sum->tasks),
+           cli_exact_duration(self, (uint64_t)sum->self));
+    if (sum->turns)
         printf("%s turn%s of the loop · median %s · 95%% %s · longest %s\n",
-               cli_count(runs, turns->n), cli_s(turns->n),
-               cli_exact_duration(tasks, (uint64_t)turns->median),
-               cli_exact_duration(self, (uint64_t)turns->p95),
-               cli_exact_duration((char[CLI_NUMBER]){ "" }, (uint64_t)turns->max));
+               cli_count(runs, sum->turns), cli_s(sum->turns),
+               cli_exact_duration(tasks, (uint64_t)sum->turn_median),
+               cli_exact_duration(self, (uint64_t)sum->turn_p95),
+               cli_exact_duration((char[CLI_NUMBER]){ "" }, (uint64_t)sum->turn_max));
     putchar('\n');
 }
 
 static int loop_print(struct loop *l)
 {
     bool is_text = cli_form_is_text(&l->form);
-    uint32_t n = l->loop.n_rows, shown = l->limit && l->limit < n ? l->limit : n;
+    uint64_t n = (uint64_t)jsprof_read_run_group_rows(l->groups, 0, NULL, 0);
+    uint64_t shown = l->limit && l->limit < n ? l->limit : n;
+    jsprof_read_run_group row = { .size = sizeof row };
+    int64_t got = 1;
     if (is_text)
         loop_first_lines(l);
     else if (cli_head_of(&l->head, &l->capture))
@@ -253,35 +251,27 @@ static int loop_print(struct loop *l)
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &l->form, .command = "loop", .columns = loop_columns,
         .document = &loop_document, .head = &l->head, .of = l, .capture = &l->capture });
-    for (uint32_t i = 0; t && i < shown; i++)
-        cli_table_row(t, &l->loop.rows[i]);
+    for (uint64_t i = 0; t && i < shown; i++)
+        if ((got = jsprof_read_run_group_rows(l->groups, i, &row, 1)) == 1)
+            cli_table_row(t, &row);
+    cli_incomplete(got < 0);
     int status = cli_table_close(t);
     if (is_text && n > shown)
-        printf("%8s %" PRIu32 " more row%s (--limit 0 shows them)\n", "", n - shown,
+        printf("%8s %" PRIu64 " more row%s (--limit 0 shows them)\n", "", n - shown,
                cli_s(n - shown));
     return status;
 }
 
-static int loop_show(struct loop *l)
-{
-    int err = jsp_tasks_read(&l->tasks, l->capture.profile);
-    if (!err && !l->tasks.n_tasks && !l->tasks.n_runs && !l->tasks.n_turns)
-        return cli_fail(l->capture.label, CLI_NO_TASKS);
-    if (!err)
-        err = jsp_loop_build(&l->loop, &l->tasks, l->capture.profile, &l->ask);
-    return err ? cli_fail(l->capture.label, "%s", strerror(-err)) : loop_print(l);
-}
-
 static int loop_run(struct cli_arguments *a)
 {
-    static const char *const all_by[] = { "name", "kind", "task", "thread", NULL };
     static const char *const sorts[] = { "self", "total", "runs", "mean", "95%", "max", "delay",
                                          NULL };
-    const char *by = "name", *sort = "self";
-    struct loop l = { .limit = UINT32_MAX };
+    jsprof_read_order order = { .size = sizeof order, .by = "name", .sort = "self" };
+    jsprof_read_error error = { .size = sizeof error };
+    struct loop l = { .limit = UINT32_MAX, .sum.size = sizeof l.sum };
     struct cli_filter *f = &l.filter;
-    const struct cli_option options[] = { { "by", NULL, &by, NULL },
-                                          { "sort", NULL, &sort, NULL },
+    const struct cli_option options[] = { { "by", NULL, &order.by, NULL },
+                                          { "sort", NULL, &order.sort, NULL },
                                           { "limit", NULL, NULL, &l.limit },
                                           { "thread", NULL, &f->thread, NULL },
                                           { "process", NULL, &f->process, NULL },
@@ -289,20 +279,22 @@ static int loop_run(struct cli_arguments *a)
                                           CLI_FORM_OPTIONS(&l.form),
                                           { 0 } };
     f->has_idle = true; /* it shows no stacks */
-    int rows = cli_options(a, options) ? -1 : cli_choice(a->command, "by", by, all_by);
-    int order = rows < 0 ? -1 : cli_choice(a->command, "sort", sort, sorts);
-    if (order < 0 || cli_form_check(a->command, &l.form))
+    l.by = cli_options(a, options) ? -1 : cli_choice(a->command, "by", order.by, loop_bys);
+    if (l.by < 0 || cli_choice(a->command, "sort", order.sort, sorts) < 0 ||
+        cli_form_check(a->command, &l.form))
         return CLI_USAGE;
     if (l.limit == UINT32_MAX) /* not given */
         l.limit = cli_form_is_text(&l.form) ? LOOP_LIMIT : 0;
     int status = cli_filter_open(&l.capture, cli_one_file(a), f, a->command);
     if (status)
         return status;
-    l.ask = (struct jsp_loop_ask){ (enum jsp_loop_by)rows, (enum jsp_loop_sort)order,
-                                   l.capture.select.threads };
-    status = loop_show(&l);
-    jsp_loop_free(&l.loop);
-    jsp_tasks_free(&l.tasks);
+    if (jsprof_read_run_groups_open(&l.groups, l.capture.reader, &order, &error) < 0) {
+        status = cli_refuse(&l.capture, &error, a->command);
+    } else {
+        jsprof_read_run_groups_of(l.groups, &l.sum);
+        status = loop_print(&l);
+    }
+    jsprof_read_run_groups_close(l.groups);
     cli_close(&l.capture);
     return status;
 }

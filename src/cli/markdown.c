@@ -15,8 +15,6 @@
 #include "hints.h"
 #include "native.h"
 #include "options.h"
-#include "analyze/tree.h"
-#include "jsprof.h"
 
 enum {
     MARKDOWN_ROWS = 12,  /* functions, unless the user asks for another number */
@@ -39,14 +37,14 @@ static const double markdown_thin = 0.05; /* the path ends where its share is be
 
 struct markdown {
     struct cli_capture *c;
-    const struct jsp_functions *rows;
+    const struct cli_functions *rows;
     bool is_short; /* the user named no limit */
     size_t used;   /* bytes so far */
 };
 
 static double markdown_share(const struct markdown *m, uint64_t value)
 {
-    return m->rows->value ? (double)value / (double)m->rows->value : 0;
+    return cli_functions_share(m->rows, value);
 }
 
 /* Return the length of the longest run of backticks. */
@@ -130,14 +128,13 @@ static bool markdown_fits(const struct markdown *m, size_t bytes)
 
 static void markdown_functions(struct markdown *m, uint32_t limit)
 {
-    const struct jsp_profile *p = m->c->profile;
-    uint32_t n = limit && limit < m->rows->n ? limit : m->rows->n;
+    uint64_t n = limit && limit < m->rows->n ? limit : m->rows->n;
     uint64_t rest = 0;
     char a[CLI_NUMBER], b[CLI_NUMBER], s[CLI_NUMBER], place[CLI_PLACE];
     puts("## Functions\n\n| Self | Total | Samples | Kind | Function |\n"
          "|---:|---:|---:|:---|:---|");
-    for (uint32_t i = 0; i < m->rows->n; i++) {
-        const struct jsp_function_row *f = &m->rows->rows[i];
+    for (uint64_t i = 0; i < m->rows->n; i++) {
+        const jsprof_read_function *f = &m->rows->rows[i];
         if (i < n && !markdown_fits(m, MARKDOWN_PATHS + MARKDOWN_REST))
             n = i;
         if (i >= n) {
@@ -147,8 +144,8 @@ static void markdown_functions(struct markdown *m, uint32_t limit)
         m->used += MARKDOWN_LINE;
         printf("| %s | %s | %s | %s | ", cli_percent(a, markdown_share(m, f->self)),
                cli_percent(b, markdown_share(m, f->total)), cli_count(s, f->self_samples),
-               jsp_kind_name(f->kind));
-        markdown_code(m, cli_span(p->functions[f->function].name));
+               f->kind);
+        markdown_code(m, cli_span(f->name));
         cli_native_place(place, m->c, (struct cli_line){ f->file, f->line });
         if (f->line && f->self) {
             fputs(", mostly ", stdout);
@@ -163,67 +160,68 @@ static void markdown_functions(struct markdown *m, uint32_t limit)
     putchar('\n');
 }
 
-/* Print the largest categories. */
+/* Print the largest categories. CLI_OK or CLI_FAILED. */
 static int markdown_categories(struct markdown *m)
 {
-    struct jsp_groups *groups = NULL;
-    struct jsp_functions sums = { 0 };
+    const jsprof_read_order by = { .size = sizeof by, .by = "category" };
+    struct cli_functions sums;
     char a[CLI_NUMBER];
-    int err = jsp_groups_open(&groups, JSP_GROUP_CATEGORY, m->c->categories);
-    if (err == 0)
-        err = jsp_functions_build_by(&sums, m->c->profile, &m->c->select, groups);
-    if (err == 0)
-        jsp_functions_sort(&sums, m->c->profile, JSP_SORT_SELF);
+    int status = cli_functions_open(&sums, m->c, &by);
     fputs("Self by category:", stdout);
-    for (uint32_t i = 0; i < sums.n; i++) {
-        const char *name = jsp_functions_name(&sums, m->c->profile, &sums.rows[i]);
-        if (i < MARKDOWN_GROUPS && sums.rows[i].self) {
+    for (uint64_t i = 0; status == CLI_OK && i < sums.n && i < MARKDOWN_GROUPS; i++)
+        if (sums.rows[i].self) {
             printf("%s %s ", i ? "," : "",
                    cli_percent(a, markdown_share(m, sums.rows[i].self)));
-            markdown_cut(m, cli_span(name), MARKDOWN_AGAIN);
+            markdown_cut(m, cli_span(sums.rows[i].name), MARKDOWN_AGAIN);
         }
-    }
     puts(".\n");
-    jsp_functions_free(&sums);
-    jsp_groups_close(groups);
-    return err;
+    cli_functions_free(&sums);
+    return status;
 }
 
-/* Print the way from the root by the largest callee. Steps where nearly nothing branches off
- * are put together. */
-static int markdown_path(struct markdown *m)
+/* Print the way from the root by the largest callee, which is the next node. Steps where nearly
+ * nothing branches off are put together. Return 0 or -ENOMEM. */
+static int markdown_steps(struct markdown *m, const jsprof_read_tree *tree)
 {
-    const struct jsp_tree_options shape = { .select = m->c->select };
-    struct jsp_tree tree;
-    char a[CLI_NUMBER];
-    int err = jsp_tree_build(&tree, m->c->profile, &shape);
-    if (err < 0)
-        return err;
-    puts("## Hottest path\n");
+    jsprof_read_node node = { .size = sizeof node }, below = { .size = sizeof below };
     uint32_t shown = 0, folded = 0;
-    for (uint32_t at = 0; tree.nodes[at].n_children && shown < MARKDOWN_PATH;) {
-        uint32_t next = tree.order[tree.nodes[at].first_child];
-        const struct jsp_tree_node *node = &tree.nodes[next];
-        const struct jsp_tree_node *below =
-            node->n_children ? &tree.nodes[tree.order[node->first_child]] : NULL;
-        if (markdown_share(m, node->total) < markdown_thin || !markdown_fits(m, MARKDOWN_REST))
+    char a[CLI_NUMBER];
+    int64_t got = jsprof_read_nodes(tree, 0, &below, 1);
+    for (uint64_t at = 1; got == 1 && below.n_children && shown < MARKDOWN_PATH; at++) {
+        if ((got = jsprof_read_nodes(tree, at, &node, 1)) != 1)
             break;
-        at = next;
-        if (below && (double)below->total > 0.99 * (double)node->total) {
+        if (node.n_children)
+            got = jsprof_read_nodes(tree, at + 1, &below, 1);
+        bool is_thick = node.n_children && (double)below.total > 0.99 * (double)node.total;
+        if (markdown_share(m, node.total) < markdown_thin || !markdown_fits(m, MARKDOWN_REST))
+            break;
+        below = node;
+        if (is_thick) {
             folded++;
             continue;
         }
         m->used += (size_t)printf("%u. %s ", ++shown,
-                                  cli_percent(a, markdown_share(m, node->total)));
-        markdown_cut(m, cli_span(m->c->profile->functions[node->function].name), MARKDOWN_AGAIN);
+                                  cli_percent(a, markdown_share(m, node.total)));
+        markdown_cut(m, cli_span(node.name), MARKDOWN_AGAIN);
         if (folded)
             m->used += (size_t)printf(" (below %u more)", folded);
         putchar('\n');
         folded = 0;
     }
+    return got < 0 ? -ENOMEM : 0;
+}
+
+static int markdown_path(struct markdown *m)
+{
+    jsprof_read_error error = { .size = sizeof error };
+    jsprof_read_tree *tree;
+    if (jsprof_read_tree_open(&tree, m->c->reader, NULL, &error) < 0)
+        return cli_refuse(m->c, &error, "report");
+    puts("## Hottest path\n");
+    cli_incomplete(markdown_steps(m, tree) < 0);
     putchar('\n');
-    jsp_tree_free(&tree);
-    return 0;
+    jsprof_read_tree_close(tree);
+    return CLI_OK;
 }
 
 /* Print a command for each of the functions with the most self. */
@@ -236,44 +234,42 @@ static int markdown_next(struct markdown *m)
     puts("## Next\n");
     if (cli_advice(m->c, advice, sizeof advice))
         m->used += (size_t)printf("- %s.\n", advice);
-    int err = cli_hints(&hints, m->c, m->rows, true);
+    int status = cli_hints(&hints, m->c, m->rows, true);
     for (int i = 0; i < hints.n; i++)
         m->used += (size_t)printf("- %s.\n", hints.text[i]);
-    for (uint32_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
-        const struct jsp_function_row *f = &m->rows->rows[i];
-        const struct jsp_function *function = &m->c->profile->functions[f->function];
-        bool has_lines = f->line && (f->kind == JSPROF_KIND_VM || f->kind == JSPROF_KIND_JIT);
+    for (uint64_t i = 0; i < m->rows->n && i < MARKDOWN_ASIDE; i++) {
+        const jsprof_read_function *f = &m->rows->rows[i];
+        bool is_vm = strcmp(f->kind, "vm") == 0 || strcmp(f->kind, "jit") == 0;
+        bool has_lines = f->line && is_vm;
         if (f->self == 0 || !markdown_fits(m, MARKDOWN_LINE + 2 * MARKDOWN_AGAIN))
             continue;
         m->used += MARKDOWN_LINE;
         printf("- `jsprof %s%s` on ", has_lines ? "annotate" : "callers",
-               cli_measure_option(m->c->profile));
+               cli_measure_option(m->c));
         markdown_cut(m, file, MARKDOWN_AGAIN);
         fputs(has_lines ? " shows the lines of " : " shows who calls ", stdout);
-        markdown_cut(m, cli_span(function->name), MARKDOWN_AGAIN);
+        markdown_cut(m, cli_span(f->name), MARKDOWN_AGAIN);
         puts(".");
     }
-    return err;
+    return status;
 }
 
-int cli_markdown(struct cli_capture *c, const struct jsp_functions *rows, uint32_t limit)
+int cli_markdown(struct cli_capture *c, const struct cli_functions *rows, uint32_t limit)
 {
     struct markdown m = { c, rows, limit == UINT32_MAX, MARKDOWN_HEAD };
-    struct cli_head head = { c, rows->samples, rows->value };
+    struct cli_head head = { c, rows->sum.samples, rows->sum.value };
     fputs("# Profile of ", stdout);
     markdown_code(&m, cli_head_command(c));
     puts("\n");
     cli_head_counts(&head, true);
     putchar('\n');
     markdown_functions(&m, m.is_short ? MARKDOWN_ROWS : limit);
-    int err = markdown_categories(&m);
-    if (err == 0)
-        err = markdown_path(&m);
+    int status = markdown_categories(&m);
+    if (status == CLI_OK)
+        status = markdown_path(&m);
     fputs("## Account\n", stdout);
     cli_closing(&head);
     m.used += MARKDOWN_ACCOUNT;
     putchar('\n');
-    if (err == 0)
-        err = markdown_next(&m);
-    return err < 0 ? cli_fail(c->label, "%s", strerror(-err)) : CLI_OK;
+    return status ? status : markdown_next(&m);
 }

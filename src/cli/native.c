@@ -9,23 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/lines.h"
-#include "analyze/roots.h"
 #include "lines.h"
 #include "options.h"
 
 enum { NATIVE_ORIGINALS = 5 }; /* source maps about which to complain */
 
-void cli_originals_complain(const char *label, const struct jsp_naming *naming)
+void cli_originals_complain(const char *label, const struct cli_originals *o)
 {
-    const struct jsp_originals *o = naming ? jsp_naming_originals(naming) : NULL;
-    uint32_t n_mapped = o ? jsp_originals_n_mapped(o) : 0;
-    struct jsp_originals_defect d;
-    if (n_mapped)
+    jsprof_read_unused_map d = { .size = sizeof d };
+    if (o->n_mapped)
         cli_fail(label, "names and lines of %u file%s are from source maps "
                            "(--no-source-maps shows the recorded ones)",
-                 n_mapped, cli_s(n_mapped));
-    for (uint32_t i = 0; o && jsp_originals_defect(o, i, &d); i++) {
+                 o->n_mapped, cli_s(o->n_mapped));
+    for (uint32_t i = 0; o->unused(o->of, i, &d); i++) {
         if (i == NATIVE_ORIGINALS) {
             cli_fail(label, "and source maps of more files are not used");
             return;
@@ -34,114 +30,114 @@ void cli_originals_complain(const char *label, const struct jsp_naming *naming)
     }
 }
 
+static bool native_unused(const void *reader, uint32_t i, jsprof_read_unused_map *out)
+{
+    return jsprof_read_unused_maps((jsprof_reader *)(uintptr_t)reader, i, out, 1) == 1;
+}
+
+void cli_native_originals(const struct cli_capture *c)
+{
+    jsprof_read_info info = { .size = sizeof info };
+    jsprof_read_about(c->reader, &info);
+    cli_originals_complain(c->label, &(struct cli_originals){ info.mapped_files, native_unused,
+                                                              c->reader });
+}
+
+/* Return how many files before number `end`, or after it, have no names for the same reason. */
+static uint32_t native_alike(const struct cli_capture *c, uint64_t from, uint64_t end, int error)
+{
+    jsprof_read_native_file f = { .size = sizeof f };
+    uint32_t n = 0;
+    for (uint64_t i = from; i < end && jsprof_read_native_files(c->reader, i, &f, 1) == 1; i++)
+        n += f.is_needed && f.error == error;
+    return n;
+}
+
 void cli_native_complain(const struct cli_capture *c)
 {
-    cli_originals_complain(c->label, c->profile->naming);
-    const struct jsp_native_files *n = &c->profile->natives;
-    for (uint32_t i = 0; i < n->n; i++) {
-        int reason = n->files[i].reason;
-        uint32_t before = 0, after = 0;
+    jsprof_read_info info = { .size = sizeof info };
+    jsprof_read_native_file f = { .size = sizeof f };
+    jsprof_read_about(c->reader, &info);
+    cli_native_originals(c);
+    for (uint64_t i = 0; jsprof_read_native_files(c->reader, i, &f, 1) == 1; i++) {
         char more[CLI_NUMBER] = "";
-        for (uint32_t j = 0; j < n->n; j++)
-            if (j != i && n->files[j].is_needed && n->files[j].reason == reason)
-                *(j < i ? &before : &after) += 1;
-        if (reason == 0 || !n->files[i].is_needed || before)
+        if (f.error == 0 || !f.is_needed || native_alike(c, 0, i, f.error))
             continue;
+        uint32_t after = native_alike(c, i + 1, UINT64_MAX, f.error);
         if (after)
             snprintf(more, sizeof more, " (and %u more)", after);
-        char *name = cli_clean(&c->style, cli_span(n->files[i].name));
+        char *name = cli_clean(&c->style, cli_span(f.path));
         cli_fail(c->label, "no names or lines from %s%s: %s", name ? name : "?", more,
-                 reason == -ESTALE    ? "is not the file that was recorded"
-                 : reason == -EBADMSG ? "is not an ELF file"
-                                      : strerror(-reason));
+                 f.error == -ESTALE    ? "is not the file that was recorded"
+                 : f.error == -EBADMSG ? "is not an ELF file"
+                                       : strerror(-f.error));
         free(name);
     }
-    if (n->unsure)
+    if (info.unsure_files)
         cli_fail(c->label, "names of %u file%s are from --symbols, which nothing in the "
                            "capture confirms (it has no build id)",
-                 n->unsure, cli_s(n->unsure));
+                 info.unsure_files, cli_s(info.unsure_files));
 }
 
-int cli_roots(struct cli_capture captures[2])
+int cli_folders_complain(const struct cli_capture captures[2],
+                         const jsprof_read_comparison *comparison)
 {
-    struct jsp_roots roots;
-    int err = jsp_roots_strip(&roots, (struct jsp_profile *[]){ captures[0].profile,
-                                                                 captures[1].profile });
-    if (err)
-        return cli_fail(captures[0].label, "%s", strerror(-err));
-    for (uint32_t i = 0; i < roots.n; i++) {
-        const char *before = roots.list[i].of[0], *after = roots.list[i].of[1];
+    jsprof_read_folder folder = { .size = sizeof folder };
+    int64_t got;
+    for (uint64_t i = 0; (got = jsprof_read_folders(comparison, i, &folder, 1)) == 1; i++)
         cli_fail(captures[1].label, "files below \"%s\" are compared with those below \"%s\" of %s",
-                 after, before, captures[0].label);
-    }
-    jsp_roots_free(&roots);
-    return CLI_OK;
+                 folder.after, folder.before, captures[0].label);
+    return (int)got;
 }
 
-/* The addresses of one file, the first `n` of the asks. */
-static int native_file_lines(struct cli_capture *c, const struct cli_lines_tool *tool,
-                             const struct jsp_line_ask *asks, uint32_t n)
+/* -- Lines ------------------------------------------------------------------- */
+
+struct native_lines {
+    struct cli_capture *c;
+    struct cli_lines_tool tool;
+    bool is_found; /* the tool */
+    char *text;    /* its last answer; owned */
+};
+
+/* Ask the tool for the lines of addresses of a file. One that fails once will fail for the other
+ * files too, and ends the asking. */
+static int native_ask(void *context, const jsprof_read_native_file *file,
+                      const uint64_t *addresses, jsprof_read_place *out, uint64_t n)
 {
-    char *text = NULL;
-    uint64_t *addresses = calloc(n, sizeof *addresses);
-    const struct jsp_native_file *file = &c->profile->natives.files[asks->at.file];
-    struct cli_lines_batch batch = { file->from ? file->from : file->name, addresses, n };
-    if (!addresses)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++)
-        addresses[i] = asks[i].at.vaddr;
-    int err = cli_lines_ask(tool, &batch, &text);
-    char *at = text; /* a line for each address */
-    for (uint32_t i = 0; !err && i < n; i++) {
+    struct native_lines *l = context;
+    struct cli_lines_batch batch = { *file->from ? file->from : file->path, addresses,
+                                     (uint32_t)n };
+    if (!l->is_found && cli_lines_find(&l->tool) < 0) {
+        cli_fail(l->c->label, "no lines of native code: eu-addr2line, llvm-symbolizer and "
+                              "addr2line are not in PATH");
+        return -ENOENT;
+    }
+    l->is_found = true;
+    free(l->text);
+    l->text = NULL;
+    int err = cli_lines_ask(&l->tool, &batch, &l->text);
+    if (err < 0)
+        cli_fail(l->c->label, "%s gave no lines for %s: %s", l->tool.path, file->path,
+                 err == -EBADMSG ? "it failed, or answered something else" : strerror(-err));
+    char *at = l->text; /* a line for each address */
+    for (uint64_t i = 0; err == 0 && i < n; i++) {
         char *end = strchr(at, '\n');
         *end = 0;
-        struct jsp_line answer = { .line = cli_lines_split(at) };
-        answer.file = (struct jsp_read_text){ at, (uint32_t)strlen(at) };
-        err = jsp_lines_answer(c->profile, &asks[i], answer);
+        out[i].line = cli_lines_split(at);
+        out[i].file = at;
         at = end + 1;
     }
-    free(addresses);
-    free(text);
     return err;
 }
 
-static void native_ask(struct cli_capture *c, const struct cli_lines_tool *tool,
-                       const struct jsp_line_asks *asks)
+void cli_native_lines(struct cli_capture *c)
 {
-    for (uint32_t at = 0, n; at < asks->n; at += n) {
-        uint32_t file = asks->list[at].at.file;
-        for (n = 1; at + n < asks->n && asks->list[at + n].at.file == file; n++)
-            continue;
-        int err = native_file_lines(c, tool, asks->list + at, n);
-        if (err == 0)
-            continue;
-        /* One that fails once will fail for the other files too. */
-        cli_fail(c->label, "%s gave no lines for %s: %s", tool->path,
-                 c->profile->natives.files[file].name,
-                 err == -EBADMSG ? "it failed, or answered something else"
-                                 : strerror(-err));
-        return;
-    }
-}
-
-void cli_native_lines(struct cli_capture *c, const struct cli_native *n,
-                      const struct jsp_select *select)
-{
-    struct cli_lines_tool tool;
-    struct jsp_line_asks asks;
-    if (!n->has_lines || n->is_vm_only)
-        return;
-    int err = jsp_lines_collect(c->profile, select, &asks);
-    if (err < 0) {
+    struct native_lines l = { .c = c };
+    const jsprof_read_asker asker = { .size = sizeof asker, .ask = native_ask, .context = &l };
+    int err = jsprof_read_ask_lines(c->reader, &asker, NULL);
+    if (err == -ENOMEM)
         cli_fail(c->label, "no lines of native code: %s", strerror(-err));
-        return;
-    }
-    if (asks.n && cli_lines_find(&tool) < 0)
-        cli_fail(c->label, "no lines of native code: eu-addr2line, llvm-symbolizer and "
-                           "addr2line are not in PATH");
-    else if (asks.n)
-        native_ask(c, &tool, &asks);
-    jsp_lines_free(&asks);
+    free(l.text);
 }
 
 /* At most so many bytes of a text, made harmless and never cut inside a character. */
@@ -168,10 +164,9 @@ void cli_native_place(char out[CLI_PLACE], const struct cli_capture *c,
     out[0] = 0;
     if (line.line == 0)
         return;
-    const char *path = line.file ? c->profile->files[line.file] : "";
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(line.file, '/');
     *out = ' ';
-    native_put(out + 1, c, slash ? slash + 1 : path, CLI_PLACE - CLI_NUMBER);
+    native_put(out + 1, c, slash ? slash + 1 : line.file, CLI_PLACE - CLI_NUMBER);
     snprintf(out + strlen(out), CLI_PLACE - strlen(out), ":%" PRIu32, line.line);
 }
 

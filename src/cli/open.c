@@ -5,6 +5,7 @@
 #include "open.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -160,7 +161,10 @@ void cli_borrow(struct cli_capture *c)
     c->select = r->choice.select;
     c->categories = r->choice.categories;
     c->idle = r->choice.idle;
+    c->is_of_threads = r->choice.select.threads;
     c->is_part = r->is_part || r->choice.is_part;
+    c->info = (jsprof_read_info){ .size = sizeof c->info };
+    jsprof_read_about(r, &c->info);
 }
 
 static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, size_t n,
@@ -214,17 +218,22 @@ void cli_close(struct cli_capture *c)
     jsprof_read_close(c->reader);
 }
 
+void cli_complain_of(const struct cli_capture *c, const jsprof_read_defect *d)
+{
+    if (d->cause == JSP_READ_CUT && cli_followed_is_on() && !c->read->end_time)
+        return; /* the rest is being written */
+    if (d->count == 1)
+        cli_fail(c->label, "%s (at byte %" PRIu64 ")", d->what, d->offset);
+    else
+        cli_fail(c->label, "%s, %" PRIu64 " times (first at byte %" PRIu64 ")", d->what, d->count,
+                 d->offset);
+}
+
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)
 {
-    for (int i = 0; i < JSP_READ_N_CAUSES; i++) {
-        const char *what = jsp_read_cause_text((enum jsp_read_cause)i);
-        if (i == JSP_READ_CUT && cli_followed_is_on() && !c->read->end_time)
-            continue; /* the rest is being written */
-        if (d->count[i] == 1)
-            cli_fail(c->label, "%s (at byte %llu)", what,
-                     (unsigned long long)d->first[i]);
-        else if (d->count[i])
-            cli_fail(c->label, "%s, %llu times (first at byte %llu)", what,
-                     (unsigned long long)d->count[i], (unsigned long long)d->first[i]);
-    }
+    for (uint32_t i = 0; i < JSP_READ_N_CAUSES; i++)
+        if (d->count[i])
+            cli_complain_of(c, &(jsprof_read_defect){
+                .count = d->count[i], .offset = d->first[i], .cause = i,
+                .what = jsp_read_cause_text((enum jsp_read_cause)i) });
 }

@@ -25,6 +25,8 @@ struct cli_capture {
     struct jsp_idle_sum idle;          /* what is left out because threads were idle */
     /* --time, --during, --state or --syscall chose a part of the recording */
     bool is_part;
+    bool is_of_threads;                /* --thread or --process chose some */
+    jsprof_read_info info;             /* of the capture, after the choice */
     const char *under;                 /* borrowed; NULL: any function */
 };
 
@@ -54,6 +56,7 @@ int cli_which_file(const char *const words[2]);
 
 /* Report what could not be read of the capture, a line for each cause. */
 void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
+void cli_complain_of(const struct cli_capture *c, const jsprof_read_defect *d);
 
 /* Report that the capture has no samples, or none that were chosen, or no function of that
  * name. Return CLI_FAILED. */

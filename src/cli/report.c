@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/chains.h"
-#include "analyze/functions.h"
 #include "advice.h"
 #include "command.h"
 #include "filter.h"
@@ -15,7 +13,6 @@
 #include "hints.h"
 #include "markdown.h"
 #include "threads.h"
-#include "jsprof.h"
 
 enum { REPORT_LIMIT = 30, REPORT_ROOMY = 60 };
 
@@ -39,11 +36,11 @@ static const char report_help[] =
 
 struct report {
     struct cli_capture capture;
-    struct jsp_functions functions;
+    struct cli_functions functions;
     struct cli_filter filter;
     struct cli_form form;
     const struct report_by *by;
-    const char *label; /* the key of --by label:KEY; NULL: all labels */
+    jsprof_read_order order;
     bool is_markdown;
 };
 
@@ -70,37 +67,30 @@ static const char *const report_by_words[] = { "function", "category", "kind", "
 
 static double report_share(const struct report *r, uint64_t value)
 {
-    return r->functions.value ? (double)value / (double)r->functions.value : 0;
+    return cli_functions_share(&r->functions, value);
 }
 
 /* Return one standard error of a share. It is binomial, over the number of independent
  * samples that equals the weighted ones. */
 static double report_error(const struct report *r, double share)
 {
-    const struct jsp_profile *p = r->capture.profile;
-    double all = (double)p->value;
-    double worth = p->squares > 0 ? all * all / p->squares : 0;
-    double n = p->samples ? worth * (double)r->functions.samples / (double)p->samples : 0;
+    const jsprof_read_info *info = &r->capture.info;
+    double samples = (double)r->functions.sum.samples;
+    double n = info->samples ? info->effective * samples / (double)info->samples : 0;
     return n > 0 && share > 0 ? sqrt(share * (1 - share) / n) : 0;
 }
 
 /* -- Columns ---------------------------------------------------------------- */
 
-static const struct jsp_function *report_function(const struct report *r,
-                                                  const struct jsp_function_row *f)
+static bool report_has_groups(const struct report *r)
 {
-    return &r->capture.profile->functions[f->function];
-}
-
-static struct cli_cell report_name(CLI_OF_ROW)
-{
-    return cli_cell_string(report_function(of, row)->name);
+    return r->by != report_bys;
 }
 
 /* Of a function that never ran itself, text leaves the figures of self blank. */
 static struct cli_cell report_self(CLI_OF_ROW)
 {
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     struct cli_cell cell = cli_get_u64(c, of, row);
     cell.is_blank = f->self_samples == 0;
     return cell;
@@ -108,7 +98,7 @@ static struct cli_cell report_self(CLI_OF_ROW)
 
 static struct cli_cell report_self_share(CLI_OF_ROW)
 {
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     struct cli_cell cell = cli_cell_real(report_share(of, f->self));
     cell.is_blank = f->self_samples == 0;
     cell.colour = cli_heat(cell.real);
@@ -126,26 +116,21 @@ static struct cli_cell report_self_error(CLI_OF_ROW)
 
 static struct cli_cell report_total_share(CLI_OF_ROW)
 {
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     return cli_cell_real(report_share(of, f->total));
 }
 
 static struct cli_cell report_bar(CLI_OF_ROW)
 {
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     return (struct cli_cell){ .bar = { report_share(of, f->self), report_share(of, f->total) } };
 }
 
-static struct cli_cell report_module(CLI_OF_ROW)
+static struct cli_cell report_kind(CLI_OF_ROW)
 {
-    return cli_cell_string(report_function(of, row)->module);
-}
-
-static struct cli_cell report_file(CLI_OF_ROW)
-{
-    const struct jsp_profile *p = ((const struct report *)of)->capture.profile;
-    const struct jsp_function_row *f = row;
-    return cli_cell_string(f->file ? p->files[f->file] : "");
+    struct cli_cell cell = cli_get_string(c, of, row);
+    cell.colour = CLI_KIND;
+    return cell;
 }
 
 static bool report_has_lines(const void *of)
@@ -156,14 +141,14 @@ static bool report_has_lines(const void *of)
 /* Where values are samples, a column of samples repeats them. */
 static bool report_is_timed(const void *of)
 {
-    return ((const struct report *)of)->capture.profile->unit != JSP_VALUE_COUNT;
+    return strcmp(((const struct report *)of)->capture.info.unit, "samples") != 0;
 }
 
 /* Print the name, then its module and its hottest line where they are known and fit. */
 static void report_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct report *r = cli_table_of(t);
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     const struct cli_style *s = &r->capture.style;
     char line[CLI_PLACE + CLI_NUMBER] = "", module[CLI_PLACE] = "", place[CLI_PLACE];
     bool is_roomy = s->columns == 0 || s->columns >= REPORT_ROOMY;
@@ -172,9 +157,8 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
         snprintf(line, sizeof line, " %s %.0f%%", place,
                  100 * (double)f->line_value / (double)f->self);
     if (is_roomy)
-        cli_native_module(module, &r->capture, report_function(r, f)->name,
-                          report_function(r, f)->module);
-    cli_name(s, cli_span(report_function(r, f)->name),
+        cli_native_module(module, &r->capture, f->name, f->module);
+    cli_name(s, cli_span(f->name),
              room ? room - (int)strlen(line) - (int)strlen(module) : 0);
     cli_colour(s, CLI_DIM);
     fputs(module, stdout);
@@ -182,18 +166,12 @@ static void report_draw(const struct cli_table *t, const void *row, int room)
     cli_colour(s, CLI_PLAIN);
 }
 
-static struct cli_cell report_group(CLI_OF_ROW)
-{
-    const struct report *r = of;
-    return cli_cell_string(jsp_functions_name(&r->functions, r->capture.profile, row));
-}
-
 static const char *report_group_heading(const struct cli_table *t)
 {
     return ((const struct report *)cli_table_of(t))->by->head;
 }
 
-#define REPORT_FIELD(field) .offset = offsetof(struct jsp_function_row, field)
+#define REPORT_FIELD(field) .offset = offsetof(jsprof_read_function, field)
 
 #define REPORT_FIGURES(SELF, TOTAL)                                                        \
     { .head = "SELF", .type = CLI_TYPE_SHARE, .get = report_self_share, .place = 10,        \
@@ -217,17 +195,18 @@ static const char *report_group_heading(const struct cli_table *t)
       .minimum = 72 }
 
 static const struct cli_column report_columns[] = {
-    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = report_name,
-      .draw = report_draw, .place = 90, .means = "The name of the function." },
-    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = cli_get_kind,
+    { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      REPORT_FIELD(name), .draw = report_draw, .place = 90, .means = "The name of the function." },
+    { .name = "kind", .head = "KIND", .type = CLI_TYPE_WORD, .get = report_kind,
       REPORT_FIELD(kind),
       .words = cli_kinds, .place = 80, .width = -8, .minimum = REPORT_ROOMY,
       .means = "What the function is: most of its frames were of this kind." },
     REPORT_FIGURES("the function itself", "the function and in what it called"),
-    { .name = "module", .type = CLI_TYPE_TEXT, .get = report_module,
+    { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string, REPORT_FIELD(module),
       .when = report_has_lines,
       .means = "The file of native code; empty where there is none." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = report_file, .when = report_has_lines,
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, REPORT_FIELD(file),
+      .when = report_has_lines,
       .means = "The source file of the hottest line; empty where the name has it." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, REPORT_FIELD(line),
       .when = report_has_lines,
@@ -243,7 +222,7 @@ static const struct cli_document report_document = {
 
 static const struct cli_column report_group_columns[] = {
     { .name = "group", .head = "GROUP", .heading = report_group_heading, .type = CLI_TYPE_TEXT,
-      .get = report_group, .place = 90,
+      .get = cli_get_string, REPORT_FIELD(name), .place = 90,
       .means = "The category, as in CATEGORIES of jsprof(1); or the kind, and so on." },
     REPORT_FIGURES("frames of the group itself", "stacks that have such a frame"),
     { 0 }
@@ -267,34 +246,35 @@ static void report_cuts(const struct report *r)
         { "[C frames cut]", "of C stacks deeper than max_depth the middle is not shown" },
     };
     char share[CLI_NUMBER];
-    if (r->capture.profile->no_proc)
+    if (r->capture.info.lacks_proc)
         puts(CLI_NO_PROC ".");
-    for (uint32_t i = 0; i < r->functions.n && !r->functions.groups; i++) {
-        const struct jsp_function_row *f = &r->functions.rows[i];
-        const char *name = r->capture.profile->functions[f->function].name;
-        for (size_t c = 0; f->kind == JSPROF_KIND_SYNTH && c < sizeof cuts / sizeof *cuts; c++)
-            if (strcmp(name, cuts[c].name) == 0)
-                printf("%s (%s of the %s): %s.\n", name,
+    for (uint64_t i = 0; i < r->functions.n && !report_has_groups(r); i++) {
+        const jsprof_read_function *f = &r->functions.rows[i];
+        bool is_ours = strcmp(f->kind, "synth") == 0;
+        for (size_t c = 0; is_ours && c < sizeof cuts / sizeof *cuts; c++)
+            if (strcmp(f->name, cuts[c].name) == 0)
+                printf("%s (%s of the %s): %s.\n", f->name,
                        cli_percent(share, report_share(r, f->total)),
-                       jsp_unit_noun(r->capture.profile->unit), cuts[c].advice);
+                       cli_unit_noun(&r->capture), cuts[c].advice);
     }
 }
 
 static struct cli_head report_head(const struct report *r)
 {
-    return (struct cli_head){ &r->capture, r->functions.samples, r->functions.value };
+    return (struct cli_head){ &r->capture, r->functions.sum.samples,
+                              r->functions.sum.value };
 }
 
 static int report_rows(const struct report *r, uint32_t limit)
 {
     struct cli_head head = report_head(r);
-    bool has_groups = r->functions.groups;
+    bool has_groups = report_has_groups(r);
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = &r->form, .command = "report",
         .columns = has_groups ? report_group_columns : report_columns,
         .document = has_groups ? &report_group_document : &report_document,
         .head = &head, .of = r, .capture = &r->capture });
-    for (uint32_t i = 0; t && i < r->functions.n && (limit == 0 || i < limit); i++)
+    for (uint64_t i = 0; t && i < r->functions.n && (limit == 0 || i < limit); i++)
         cli_table_row(t, &r->functions.rows[i]);
     return cli_table_close(t);
 }
@@ -304,12 +284,12 @@ static int report_rows(const struct report *r, uint32_t limit)
 static int report_hints(struct report *r)
 {
     struct cli_hints hints = { .n = 0 };
-    if (r->functions.groups)
+    if (report_has_groups(r))
         return CLI_OK;
-    int err = cli_hints(&hints, &r->capture, &r->functions, false);
+    int status = cli_hints(&hints, &r->capture, &r->functions, false);
     for (int i = 0; i < hints.n; i++)
         cli_wrap(&r->capture.style, strcat(hints.text[i], "."));
-    return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
+    return status;
 }
 
 static int report_text(struct report *r, uint32_t limit)
@@ -322,7 +302,7 @@ static int report_text(struct report *r, uint32_t limit)
         char share[CLI_NUMBER], n[CLI_NUMBER];
         bool is_one = r->functions.n - limit == 1;
         uint64_t self = 0;
-        for (uint32_t i = limit; i < r->functions.n; i++)
+        for (uint64_t i = limit; i < r->functions.n; i++)
             self += r->functions.rows[i].self;
         printf("        %s more %s %s %s of self (--limit 0 shows %s)\n",
                cli_count(n, r->functions.n - limit),
@@ -330,7 +310,10 @@ static int report_text(struct report *r, uint32_t limit)
                cli_percent(share, report_share(r, self)), is_one ? "it" : "them");
     }
     cli_closing(&head);
-    if (r->functions.has_lines)
+    bool has_lines = false;
+    for (uint64_t i = 0; i < r->functions.n && !has_lines; i++)
+        has_lines = r->functions.rows[i].line;
+    if (has_lines)
         puts("After a function comes its hottest line, with that line's share of self.");
     report_cuts(r);
     if (cli_advice(&r->capture, advice, CLI_ADVICE))
@@ -340,23 +323,13 @@ static int report_text(struct report *r, uint32_t limit)
 }
 
 /* Build the rows. CLI_OK, or CLI_FAILED, which is reported. */
-static int report_build(struct report *r, struct jsp_groups **groups)
+static int report_build(struct report *r)
 {
-    int err = 0;
-    if (r->filter.has_tasks && !r->capture.profile->chains->tasks.n_tasks)
+    if (r->filter.has_tasks && !r->capture.info.tasks)
         return cli_fail(r->capture.label, CLI_NO_TASKS);
-    bool is_label = r->by - report_bys - 1 == JSP_GROUP_LABEL;
-    if (is_label && !jsp_profile_has_labels(r->capture.profile))
+    if (strcmp(r->order.by, "label") == 0 && !r->capture.info.has_labels)
         return cli_fail(r->capture.label, "no labels in this capture");
-    if (r->by != report_bys)
-        err = jsp_groups_open(groups, (enum jsp_group_by)(r->by - report_bys - 1),
-                              r->capture.categories);
-    if (err == 0 && is_label)
-        jsp_groups_by_key(*groups, r->label);
-    if (err == 0)
-        err = jsp_functions_build_by(&r->functions, r->capture.profile, &r->capture.select,
-                                     *groups);
-    return err < 0 ? cli_fail(r->capture.label, "%s", strerror(-err)) : CLI_OK;
+    return cli_functions_open(&r->functions, &r->capture, &r->order);
 }
 
 /* Return "label" for "label:KEY", and keep the key. */
@@ -365,18 +338,17 @@ static const char *report_by_word(struct report *r, const char *word)
     static const char label[] = "label:";
     if (strncmp(word, label, sizeof label - 1) != 0 || !word[sizeof label - 1])
         return word;
-    r->label = word + sizeof label - 1;
+    r->order.label = word + sizeof label - 1;
     return "label";
 }
 
 static int report_run(struct cli_arguments *a)
 {
-    const char *sort_word = "self", *by_word = "function";
-    struct jsp_groups *groups = NULL;
+    const char *by_word = "function";
     uint32_t limit = UINT32_MAX; /* not given */
-    struct report r = { 0 };
+    struct report r = { .order = { .size = sizeof r.order, .sort = "self" } };
     const struct cli_option options[] = { { "by", NULL, &by_word, NULL },
-                                          { "sort", NULL, &sort_word, NULL },
+                                          { "sort", NULL, &r.order.sort, NULL },
                                           { "limit", NULL, NULL, &limit },
                                           CLI_FORM_OPTIONS(&r.form),
                                           { "markdown", &r.is_markdown, NULL, NULL },
@@ -384,7 +356,7 @@ static int report_run(struct cli_arguments *a)
                                           CLI_FILTER_OPTIONS(&r.filter),
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "samples", "name", NULL };
-    int sort = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort_word, sorts);
+    int sort = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", r.order.sort, sorts);
     int by = sort < 0 ? -1 : cli_choice(a->command, "by", report_by_word(&r, by_word),
                                         report_by_words);
     if (by < 0 || cli_form_check(a->command, &r.form))
@@ -392,14 +364,14 @@ static int report_run(struct cli_arguments *a)
     if (r.is_markdown && (by > 0 || !cli_form_is_text(&r.form)))
         return cli_usage(a->command, "--markdown has all in one: leave out --by, --csv and --json");
     r.by = &report_bys[by];
-    r.filter.has_tasks = by - 1 == JSP_GROUP_TASK;
+    r.order.by = report_by_words[by];
+    r.filter.has_tasks = strcmp(r.order.by, "task") == 0;
     int status = cli_filter_open_all(&r.capture, a, &r.filter);
     if (status)
         return status;
-    status = report_build(&r, &groups);
+    status = report_build(&r);
     if (status)
         goto out;
-    jsp_functions_sort(&r.functions, r.capture.profile, (enum jsp_sort)sort);
     cli_native_complain(&r.capture);
     if (r.functions.n == 0) {
         status = cli_no_samples(&r.capture);
@@ -412,8 +384,7 @@ static int report_run(struct cli_arguments *a)
         status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
     }
 out:
-    jsp_functions_free(&r.functions);
-    jsp_groups_close(groups);
+    cli_functions_free(&r.functions);
     cli_close(&r.capture);
     return status;
 }

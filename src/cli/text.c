@@ -114,6 +114,18 @@ const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes)
     return out;
 }
 
+bool cli_unit_is_bytes(const char *unit)
+{
+    return strcmp(unit, "alloc_bytes") == 0 || strcmp(unit, "live_bytes") == 0;
+}
+
+const char *cli_value_of(char out[CLI_NUMBER], const char *unit, uint64_t value)
+{
+    return strcmp(unit, "samples") == 0 ? cli_count(out, value)
+           : cli_unit_is_bytes(unit)    ? cli_bytes(out, value)
+                                        : cli_duration(out, value);
+}
+
 const char *cli_percent(char out[CLI_NUMBER], double share)
 {
     snprintf(out, CLI_NUMBER, "%.1f%%", 100 * share);

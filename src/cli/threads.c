@@ -11,7 +11,5 @@ const char *cli_thread_name(const struct jsp_thread_info *t)
 
 const char *cli_value(char out[CLI_NUMBER], const struct jsp_profile *p, uint64_t value)
 {
-    return p->unit == JSP_VALUE_COUNT    ? cli_count(out, value)
-           : jsp_unit_is_bytes(p->unit) ? cli_bytes(out, value)
-                                        : cli_duration(out, value);
+    return cli_value_of(out, jsp_unit_key(p->unit), value);
 }

@@ -5,7 +5,6 @@
 #ifndef JSP_CLI_THREADS_H
 #define JSP_CLI_THREADS_H
 
-#include "analyze/functions.h"
 #include "open.h"
 
 /* Return the name of the thread from the recording, or "". */

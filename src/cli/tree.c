@@ -2,17 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "analyze/chains.h"
-#include "analyze/tree.h"
-
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "filter.h"
 #include "head.h"
-#include "threads.h"
-#include "jsprof.h"
 
 enum { TREE_NUMBERS = 26, TREE_NAME_LEAST = 20 };
 
@@ -38,7 +34,8 @@ static const char tree_help[] =
  * siblings follow. */
 struct tree_view {
     struct cli_capture capture;
-    struct jsp_tree tree;
+    jsprof_read_tree *tree;
+    jsprof_read_node root;
     bool *more; /* by level of indentation */
     uint32_t n_more, more_room;
     double min; /* share of 1 */
@@ -48,10 +45,8 @@ struct tree_view {
 
 /* A row is a node. In text it may also sum up the smaller children of a node. */
 struct tree_row {
-    struct jsp_tree_node node;
-    struct jsp_function function;
-    const char *file;
-    uint32_t id, depth;
+    jsprof_read_node node;
+    uint32_t parent; /* the id of the branch above */
     uint32_t n_hidden; /* 0: the row is the node itself */
     uint64_t total;
     bool is_joint; /* a branch leads to it */
@@ -59,8 +54,7 @@ struct tree_row {
 
 static double tree_share(const struct tree_view *v, uint64_t value)
 {
-    uint64_t all = v->tree.nodes[0].total;
-    return all ? (double)value / (double)all : 0;
+    return v->root.total ? (double)value / (double)v->root.total : 0;
 }
 
 /* Deep branches keep their innermost levels, so that a name always has room. */
@@ -82,16 +76,28 @@ static int tree_indent(const struct tree_view *v, bool is_joint)
     return 3 * (int)(v->n_more - from);
 }
 
-/* Return how many children of a node are large enough. They come first. */
-static uint32_t tree_visible(const struct tree_view *v, const struct jsp_tree_node *n)
+/* Read a node. Without memory it is empty, which is noted. */
+static jsprof_read_node tree_node(const struct tree_view *v, uint64_t number)
 {
-    uint32_t shown = 0;
-    while (shown < n->n_children) {
-        const struct jsp_tree_node *c =
-            &v->tree.nodes[v->tree.order[n->first_child + shown]];
-        if (tree_share(v, c->total) < v->min)
-            break;
-        shown++;
+    jsprof_read_node node = { .size = sizeof node, .name = "", .kind = "", .module = "",
+                              .file = "" };
+    cli_incomplete(jsprof_read_nodes(v->tree, number, &node, 1) != 1);
+    return node;
+}
+
+/* Return how many children of a node are large enough. They come first. Add up the others. */
+static uint32_t tree_visible(const struct tree_view *v, uint64_t number,
+                             const jsprof_read_node *n, uint64_t *hidden)
+{
+    uint32_t shown = 0, child = (uint32_t)number + 1;
+    *hidden = 0;
+    for (uint32_t i = 0; i < n->n_children; i++) {
+        const jsprof_read_node c = tree_node(v, child);
+        if (shown == i && tree_share(v, c.total) >= v->min)
+            shown++;
+        else
+            *hidden += c.total;
+        child = c.next;
     }
     return shown;
 }
@@ -129,7 +135,7 @@ static void tree_draw(const struct cli_table *t, const void *row, int room)
     if (r->n_hidden)
         return;
     cli_native_place(place, &v->capture, (struct cli_line){ r->node.file, r->node.line });
-    cli_name(s, cli_span(r->function.name),
+    cli_name(s, cli_span(r->node.name),
              room ? room - indent - (int)strlen(place) : 0);
     cli_colour(s, CLI_DIM);
     fputs(place, stdout);
@@ -140,22 +146,22 @@ static void tree_draw(const struct cli_table *t, const void *row, int room)
 
 static const struct cli_column tree_columns[] = {
     { .name = "id", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      TREE_FIELD(id), .means = "The number of the branch." },
+      TREE_FIELD(node.met), .means = "The number of the branch." },
     { .name = "parent", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      TREE_FIELD(node.parent),
+      TREE_FIELD(parent),
       .means = "The id of the branch above; 0 is the root, which has no row." },
     { .name = "depth", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      TREE_FIELD(depth), .means = "Levels below the root." },
+      TREE_FIELD(node.depth), .means = "Levels below the root." },
     { .name = "function", .head = "FUNCTION", .type = CLI_TYPE_TEXT,
-      .get = cli_get_string, TREE_FIELD(function.name),
+      .get = cli_get_string, TREE_FIELD(node.name),
       .draw = tree_draw, .place = 40, .means = "The name of the function." },
-    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind,
-      TREE_FIELD(function.kind), .words = cli_kinds,
+    { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_string,
+      TREE_FIELD(node.kind), .words = cli_kinds,
       .means = "What the function is." },
     { .name = "module", .type = CLI_TYPE_TEXT, .get = cli_get_string,
-      TREE_FIELD(function.module),
+      TREE_FIELD(node.module),
       .means = "The file of native code; empty where there is none." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, TREE_FIELD(file),
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, TREE_FIELD(node.file),
       .means = "The source file of `line`; empty where the name has it." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, TREE_FIELD(node.line),
       .means = "The line in the function, with --lines; 0: not known." },
@@ -169,8 +175,8 @@ static const struct cli_column tree_columns[] = {
       .means = "What was spent in the branch." },
     { .head = "SELF", .type = CLI_TYPE_SHARE, .get = tree_self_share, .place = 30,
       .width = 7 },
-    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u32,
-      TREE_FIELD(node.n_samples),
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
+      TREE_FIELD(node.samples),
       .means = "Samples in the branch." },
     { 0 }
 };
@@ -181,42 +187,46 @@ static const struct cli_document tree_document = {
     .lists = { { .name = "rows", .means = "The branches.", .columns = tree_columns } },
 };
 
-static struct tree_row tree_row(const struct tree_view *v, uint32_t id, uint32_t depth)
-{
-    const struct jsp_profile *p = v->capture.profile;
-    const struct jsp_tree_node *node = &v->tree.nodes[id];
-    return (struct tree_row){ .node = *node, .function = p->functions[node->function],
-                              .file = node->file ? p->files[node->file] : "", .id = id,
-                              .depth = depth, .total = node->total };
-}
-
 /* -- Rows ------------------------------------------------------------------- */
 
-/* The depth of the recursion is that of the deepest sampled stack. */
-static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, uint32_t level)
+/* Open a branch. Return 0 or -ENOMEM. */
+static int tree_more(struct tree_view *v)
 {
-    const struct jsp_tree_node *n = &v->tree.nodes[node];
-    uint32_t shown = v->depth && level >= v->depth ? 0 : tree_visible(v, n);
-    uint64_t hidden = 0;
-    for (uint32_t i = shown; shown && i < n->n_children; i++)
-        hidden += v->tree.nodes[v->tree.order[n->first_child + i]].total;
-    bool has_rest = hidden && tree_share(v, hidden) >= v->min;
+    if (v->n_more == v->more_room) {
+        uint32_t room = v->more_room ? 2 * v->more_room : 64;
+        bool *more = realloc(v->more, room * sizeof *more);
+        if (cli_incomplete(!more))
+            return -ENOMEM;
+        v->more = more;
+        v->more_room = room;
+    }
+    v->more[v->n_more++] = false;
+    return 0;
+}
+
+/* The depth of the recursion is that of the deepest sampled stack. */
+static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t number,
+                       const jsprof_read_node *n)
+{
+    uint64_t hidden;
+    uint32_t shown = tree_visible(v, number, n, &hidden), child = number + 1;
+    if (v->depth && n->depth >= v->depth)
+        shown = 0;
+    bool has_rest = shown && hidden && tree_share(v, hidden) >= v->min;
     /* Roots and only children need no branch: they have the indentation of their parent. */
-    bool is_straight = level == 0 || (shown == 1 && !has_rest);
+    bool is_straight = n->depth == 0 || (shown == 1 && !has_rest);
     if (shown == 0)
         return;
-    if (!is_straight && jsp_grow(&v->more, &v->more_room, v->n_more, sizeof *v->more) < 0)
+    if (!is_straight && tree_more(v) < 0)
         return;
-    if (!is_straight)
-        v->more[v->n_more++] = false;
     for (uint32_t i = 0; i < shown && !ferror(stdout); i++) {
-        uint32_t child = v->tree.order[n->first_child + i];
-        struct tree_row row = tree_row(v, child, level + 1);
-        row.is_joint = !is_straight;
+        struct tree_row row = { .node = tree_node(v, child), .is_joint = !is_straight };
+        row.total = row.node.total;
         if (!is_straight)
             v->more[v->n_more - 1] = has_rest || i + 1 < shown;
         cli_table_row(t, &row);
-        tree_below(v, t, child, level + 1);
+        tree_below(v, t, child, &row.node);
+        child = row.node.next;
     }
     if (!is_straight)
         v->more[v->n_more - 1] = false;
@@ -227,23 +237,25 @@ static void tree_below(struct tree_view *v, struct cli_table *t, uint32_t node, 
 }
 
 /* Print the rows for programs. A hidden branch hides everything below it. */
-static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint32_t node,
-                            uint32_t depth)
+static void tree_rows_below(const struct tree_view *v, struct cli_table *t, uint32_t number,
+                            const jsprof_read_node *n)
 {
-    const struct jsp_tree_node *n = &v->tree.nodes[node];
-    uint32_t shown = v->depth && depth >= v->depth ? 0 : tree_visible(v, n);
+    uint64_t hidden;
+    uint32_t shown = tree_visible(v, number, n, &hidden), child = number + 1;
+    if (v->depth && n->depth >= v->depth)
+        shown = 0;
     for (uint32_t i = 0; i < shown; i++) {
-        uint32_t child = v->tree.order[n->first_child + i];
-        struct tree_row row = tree_row(v, child, depth + 1);
+        struct tree_row row = { .node = tree_node(v, child), .parent = n->met };
+        row.total = row.node.total;
         cli_table_row(t, &row);
-        tree_rows_below(v, t, child, depth + 1);
+        tree_rows_below(v, t, child, &row.node);
+        child = row.node.next;
     }
 }
 
 static int tree_print(struct tree_view *v)
 {
-    const struct jsp_tree_node *root = &v->tree.nodes[0];
-    struct cli_head head = { &v->capture, root->n_samples, root->total };
+    struct cli_head head = { &v->capture, v->root.samples, v->root.total };
     bool is_text = cli_form_is_text(&v->form);
     if (is_text)
         cli_heading(&head);
@@ -252,9 +264,9 @@ static int tree_print(struct tree_view *v)
         .columns = tree_columns, .document = &tree_document,
         .head = &head, .of = v, .capture = &v->capture });
     if (t && is_text)
-        tree_below(v, t, 0, 0);
+        tree_below(v, t, 0, &v->root);
     else if (t)
-        tree_rows_below(v, t, 0, 0);
+        tree_rows_below(v, t, 0, &v->root);
     int status = cli_table_close(t);
     if (is_text)
         cli_closing(&head);
@@ -265,7 +277,8 @@ static int tree_run(struct cli_arguments *a)
 {
     const char *min = NULL;
     struct cli_filter filter = { 0 };
-    struct jsp_tree_options shape = { 0 };
+    jsprof_read_shape shape = { .size = sizeof shape };
+    jsprof_read_error error = { .size = sizeof error };
     struct tree_view v = { 0 };
     const struct cli_option options[] = {
         { "bottom-up", &shape.is_bottom_up, NULL, NULL },
@@ -293,17 +306,17 @@ static int tree_run(struct cli_arguments *a)
     int status = cli_filter_open_all(&v.capture, a, &filter);
     if (status)
         return status;
-    shape.select = v.capture.select;
-    shape.select.is_async = filter.has_tasks;
-    bool has_none = filter.has_tasks && !v.capture.profile->chains->tasks.n_tasks;
-    int err = has_none ? 0 : jsp_tree_build(&v.tree, v.capture.profile, &shape);
-    if (!err)
+    shape.is_async = filter.has_tasks;
+    if (shape.is_async && !v.capture.info.tasks) {
+        status = cli_fail(v.capture.label, CLI_NO_TASKS);
+    } else if (jsprof_read_tree_open(&v.tree, v.capture.reader, &shape, &error) < 0) {
+        status = cli_refuse(&v.capture, &error, a->command);
+    } else {
         cli_native_complain(&v.capture);
-    status = has_none        ? cli_fail(v.capture.label, CLI_NO_TASKS)
-             : err < 0       ? cli_fail(v.capture.label, "%s", strerror(-err))
-             : v.tree.n == 1 ? cli_no_samples(&v.capture)
-                             : tree_print(&v);
-    jsp_tree_free(&v.tree);
+        v.root = tree_node(&v, 0);
+        status = v.root.n_children ? tree_print(&v) : cli_no_samples(&v.capture);
+    }
+    jsprof_read_tree_close(v.tree);
     free(v.more);
     cli_close(&v.capture);
     return status;

@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/tasks.h"
 #include "export.h"
 #include "shown_names.h"
 
-struct dot_box {
-    uint64_t tasks, runs;
-    double total;      /* ns of the runs */
+#define DOT_NONE UINT32_MAX
+
+struct dot_place { /* of a box */
     uint32_t in, out;  /* edges, those to itself too */
     uint32_t next;     /* the box that is drawn below it, in the same frame */
     uint64_t made;     /* tasks of that edge */
@@ -24,10 +25,10 @@ struct dot_box {
 
 struct dot {
     struct jsp_sink *out;
-    const struct jsp_tasks *tasks;
-    struct dot_box *boxes; /* by what; owned */
+    const struct jsp_dot_box *boxes;
+    struct dot_place *places; /* of the boxes; owned */
     struct jsp_dot_edge *edges;
-    uint32_t n_edges;
+    uint32_t n_boxes, n_edges;
 };
 
 /* -- The graph --------------------------------------------------------------------- */
@@ -53,43 +54,31 @@ static void dot_join(struct dot *d, uint32_t n)
     }
 }
 
-static void dot_figures(struct dot *d)
-{
-    const struct jsp_tasks *t = d->tasks;
-    for (uint32_t i = 0; i < t->n_tasks; i++) {
-        struct dot_box *b = &d->boxes[t->tasks[i].what];
-        b->tasks++;
-        b->runs += t->tasks[i].n_runs;
-        for (uint32_t k = 0; k < t->tasks[i].n_runs; k++)
-            b->total += (double)t->runs[t->runs_of[t->tasks[i].first_run + k]].duration;
-    }
-}
-
 /* Put boxes in a row into one frame. A circle of them has no first one, and stays as it is. */
 static void dot_collapse(struct dot *d)
 {
     for (uint32_t i = 0; i < d->n_edges; i++) {
-        d->boxes[d->edges[i].from].out++;
-        d->boxes[d->edges[i].to].in++;
+        d->places[d->edges[i].from].out++;
+        d->places[d->edges[i].to].in++;
     }
     for (uint32_t i = 0; i < d->n_edges; i++) {
         const struct jsp_dot_edge *e = &d->edges[i];
-        struct dot_box *from = &d->boxes[e->from], *to = &d->boxes[e->to];
+        struct dot_place *from = &d->places[e->from], *to = &d->places[e->to];
         if (from->out != 1 || to->in != 1)
             continue;
         from->next = e->to;
         from->made = e->tasks;
         to->is_below = true;
     }
-    for (uint32_t i = 0; i < d->tasks->n_whats; i++)
-        for (uint32_t at = d->boxes[i].is_below ? JSP_TASK_NONE : i; at != JSP_TASK_NONE;
-             at = d->boxes[at].next)
-            d->boxes[at].frame = i;
-    for (uint32_t i = 0; i < d->tasks->n_whats; i++)
-        if (d->boxes[i].frame == JSP_TASK_NONE) {
-            d->boxes[i].frame = i;
-            d->boxes[i].next = JSP_TASK_NONE;
-            d->boxes[i].is_below = false;
+    for (uint32_t i = 0; i < d->n_boxes; i++)
+        for (uint32_t at = d->places[i].is_below ? DOT_NONE : i; at != DOT_NONE;
+             at = d->places[at].next)
+            d->places[at].frame = i;
+    for (uint32_t i = 0; i < d->n_boxes; i++)
+        if (d->places[i].frame == DOT_NONE) {
+            d->places[i].frame = i;
+            d->places[i].next = DOT_NONE;
+            d->places[i].is_below = false;
         }
 }
 
@@ -112,13 +101,12 @@ static void dot_text(struct jsp_sink *out, struct jsp_read_text text)
 
 static void dot_name(const struct dot *d, uint32_t what)
 {
-    const struct jsp_task_what *w = &d->tasks->whats[what];
-    const struct dot_box *b = &d->boxes[what];
+    const struct jsp_dot_box *b = &d->boxes[what];
     char text[128];
-    dot_text(d->out, w->kind);
-    jsp_sink_text(d->out, w->kind.len && w->name.len ? " " : "");
-    dot_text(d->out, w->name);
-    if (!w->kind.len && !w->name.len)
+    dot_text(d->out, b->kind);
+    jsp_sink_text(d->out, b->kind.len && b->name.len ? " " : "");
+    dot_text(d->out, b->name);
+    if (!b->kind.len && !b->name.len)
         jsp_sink_text(d->out, "(without a name)");
     snprintf(text, sizeof text, "\\n%" PRIu64 " task%s, %" PRIu64 " run%s, %.3f ms", b->tasks,
              b->tasks == 1 ? "" : "s", b->runs, b->runs == 1 ? "" : "s", b->total / 1e6);
@@ -132,10 +120,10 @@ static void dot_box(const struct dot *d, uint32_t what)
     snprintf(text, sizeof text, "t%" PRIu32 " [label=\"", what);
     jsp_sink_text(d->out, text);
     dot_name(d, what);
-    for (; d->boxes[what].next != JSP_TASK_NONE; what = d->boxes[what].next) {
-        snprintf(text, sizeof text, "\\n\u2193 %" PRIu64 "\\n", d->boxes[what].made);
+    for (; d->places[what].next != DOT_NONE; what = d->places[what].next) {
+        snprintf(text, sizeof text, "\\n\u2193 %" PRIu64 "\\n", d->places[what].made);
         jsp_sink_text(d->out, text);
-        dot_name(d, d->boxes[what].next);
+        dot_name(d, d->places[what].next);
     }
     jsp_sink_text(d->out, "\"]\n");
 }
@@ -145,33 +133,32 @@ static void dot_edges(const struct dot *d)
     char text[96];
     for (uint32_t i = 0; i < d->n_edges; i++) {
         const struct jsp_dot_edge *e = &d->edges[i];
-        if (d->boxes[e->from].next == e->to)
+        if (d->places[e->from].next == e->to)
             continue;
         snprintf(text, sizeof text, "t%" PRIu32 " -> t%" PRIu32 " [label=\"%" PRIu64 "\"]\n",
-                 d->boxes[e->from].frame, d->boxes[e->to].frame, e->tasks);
+                 d->places[e->from].frame, d->places[e->to].frame, e->tasks);
         jsp_sink_text(d->out, text);
     }
 }
 
-int jsp_dot_write(struct jsp_sink *out, const struct jsp_tasks *t, const bool *is_shown,
-                  struct jsp_dot_edge *edges, uint32_t n)
+int jsp_dot_write(struct jsp_sink *out, const struct jsp_dot_graph *graph)
 {
-    struct dot d = { .out = out, .tasks = t, .edges = edges };
-    d.boxes = calloc((size_t)t->n_whats + 1, sizeof *d.boxes);
-    if (!d.boxes)
+    struct dot d = { .out = out, .boxes = graph->boxes, .edges = graph->edges,
+                     .n_boxes = graph->n_boxes };
+    d.places = calloc((size_t)d.n_boxes + 1, sizeof *d.places);
+    if (!d.places)
         return -ENOMEM;
-    for (uint32_t i = 0; i < t->n_whats; i++)
-        d.boxes[i].next = d.boxes[i].frame = JSP_TASK_NONE;
-    dot_join(&d, n);
-    dot_figures(&d);
+    for (uint32_t i = 0; i < d.n_boxes; i++)
+        d.places[i].next = d.places[i].frame = DOT_NONE;
+    dot_join(&d, graph->n_edges);
     dot_collapse(&d);
     jsp_sink_text(out, "digraph causes {\nrankdir=LR\nnode [shape=box]\n");
-    for (uint32_t i = 0; i < t->n_whats; i++)
-        if (is_shown[i] && !d.boxes[i].is_below)
+    for (uint32_t i = 0; i < d.n_boxes; i++)
+        if (d.boxes[i].is_shown && !d.places[i].is_below)
             dot_box(&d, i);
     dot_edges(&d);
     jsp_sink_text(out, "}\n");
-    free(d.boxes);
+    free(d.places);
     return 0;
 }
 
@@ -183,19 +170,25 @@ int jsp_export_dot(struct jsp_export *e)
     int err = jsp_tasks_read(&t, e->profile);
     if (err < 0)
         return err;
-    bool *is_shown = calloc((size_t)t.n_whats + 1, sizeof *is_shown);
+    struct jsp_task_figures *figures = jsp_tasks_figures(&t);
+    struct jsp_dot_box *boxes = calloc((size_t)t.n_whats + 1, sizeof *boxes);
     struct jsp_dot_edge *edges = malloc(((size_t)t.n_tasks + 1) * sizeof *edges);
-    uint32_t n = 0;
-    err = !is_shown || !edges ? -ENOMEM : t.n_tasks ? 0 : -ENODATA;
+    struct jsp_dot_graph graph = { boxes, edges, t.n_whats, 0 };
+    err = !figures || !boxes || !edges ? -ENOMEM : t.n_tasks ? 0 : -ENODATA;
+    for (uint32_t i = 0; err == 0 && i < t.n_whats; i++)
+        boxes[i] = (struct jsp_dot_box){ t.whats[i].kind, t.whats[i].name, figures[i].tasks,
+                                         figures[i].runs, figures[i].total, false };
     for (uint32_t i = 0; err == 0 && i < t.n_tasks; i++) {
         const struct jsp_task *k = &t.tasks[i];
-        is_shown[k->what] = true;
+        boxes[k->what].is_shown = true;
         if (k->parent != JSP_TASK_NONE)
-            edges[n++] = (struct jsp_dot_edge){ t.tasks[k->parent].what, k->what, 1 };
+            edges[graph.n_edges++] =
+                (struct jsp_dot_edge){ t.tasks[k->parent].what, k->what, 1 };
     }
     if (err == 0)
-        err = jsp_dot_write(e->out, &t, is_shown, edges, n);
-    free(is_shown);
+        err = jsp_dot_write(e->out, &graph);
+    free(figures);
+    free(boxes);
     free(edges);
     jsp_tasks_free(&t);
     return err;

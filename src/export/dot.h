@@ -9,17 +9,31 @@
 #ifndef JSP_EXPORT_DOT_H
 #define JSP_EXPORT_DOT_H
 
-#include "analyze/tasks.h"
+#include <stdbool.h>
+
+#include "capture/read.h"
 #include "sink.h"
 
+struct jsp_dot_box { /* the tasks of a kind and name */
+    struct jsp_read_text kind, name;
+    uint64_t tasks, runs;
+    double total; /* ns of the runs */
+    bool is_shown;
+};
+
 struct jsp_dot_edge {
-    uint32_t from, to; /* in whats[] */
+    uint32_t from, to; /* boxes */
     uint64_t tasks;
 };
 
-/* Write the graph: the boxes of whats[] that have a flag, and the edges between them, which are
- * sorted and joined in place. Return 0 or -ENOMEM. */
-int jsp_dot_write(struct jsp_sink *out, const struct jsp_tasks *t, const bool *is_shown,
-                  struct jsp_dot_edge *edges, uint32_t n);
+/* The edges, between boxes that are shown, are sorted and joined in place. */
+struct jsp_dot_graph {
+    const struct jsp_dot_box *boxes;
+    struct jsp_dot_edge *edges;
+    uint32_t n_boxes, n_edges;
+};
+
+/* Write the graph. Return 0 or -ENOMEM. */
+int jsp_dot_write(struct jsp_sink *out, const struct jsp_dot_graph *graph);
 
 #endif

@@ -6,6 +6,13 @@
 
 #include <errno.h>
 
+#include "analyze/chains.h"
+
+static const struct jsp_originals *about_originals(const struct jsp_profile *p)
+{
+    return p->naming ? jsp_naming_originals(p->naming) : NULL;
+}
+
 int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out)
 {
     const struct jsp_profile *p = &r->profile;
@@ -27,16 +34,20 @@ int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out)
         .expirations = v.sum.expirations, .kept = v.sum.kept, .lost = jsp_account_lost(&v.sum),
         .marks_lost = p->account.session.marks_lost, .allocated = p->heap.n_allocated,
         .freed = p->heap.n_freed, .alloc_every = p->heap.every,
-        .n_during = p->during.n_marks,
+        .n_during = p->during.n_marks, .lacks_proc = p->no_proc,
+        .has_labels = jsp_profile_has_labels(p),
+        .effective = p->squares > 0 ? (double)p->value * (double)p->value / p->squares : 0,
+        .tasks = p->chains ? p->chains->tasks.n_tasks : 0,
+        .mapped_files = about_originals(p) ? jsp_originals_n_mapped(about_originals(p)) : 0,
+        .unsure_files = p->natives.unsure,
     };
     jsp_reader_give(out, 0, &info, sizeof info);
     return 0;
 }
 
-int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first, jsprof_read_defect *out,
-                            uint64_t n)
+int64_t jsp_reader_defects(const struct jsp_read_defects *d, uint64_t first,
+                           jsprof_read_defect *out, uint64_t n)
 {
-    const struct jsp_read_defects *d = &r->profile.defects;
     uint64_t there = 0, stored = 0;
     for (uint32_t i = 0; i < JSP_READ_N_CAUSES; i++) {
         if (!d->count[i] || there++ < first)
@@ -51,6 +62,12 @@ int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first, jsprof_read_
         stored++;
     }
     return (int64_t)stored;
+}
+
+int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first, jsprof_read_defect *out,
+                            uint64_t n)
+{
+    return jsp_reader_defects(&r->profile.defects, first, out, n);
 }
 
 /* Add up the accounts of one thread. */
@@ -133,6 +150,25 @@ int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first, jsprof_read_thread
     for (uint64_t i = 0; i < (uint64_t)rows; i++) {
         const jsprof_read_thread thread = about_thread(r, (uint32_t)(first + i));
         jsp_reader_give(out, i, &thread, sizeof thread);
+    }
+    return rows;
+}
+
+int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first, jsprof_read_account *out,
+                             uint64_t n)
+{
+    const struct jsp_account *all = &r->profile.account;
+    int64_t rows;
+    if (!jsp_reader_range(all->n_threads, first, n, out, &rows))
+        return rows;
+    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
+        const struct jsp_account_thread *a = &all->threads[first + i];
+        const jsprof_read_account row = {
+            .pid = a->pid, .tid = a->tid, .name = a->name, .samples = a->samples,
+            .expirations = a->expirations, .kept = a->kept, .lost = jsp_account_lost(a),
+            .unseen = jsp_account_unseen(a),
+        };
+        jsp_reader_give(out, i, &row, sizeof row);
     }
     return rows;
 }

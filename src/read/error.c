@@ -36,6 +36,13 @@ int jsp_reader_errno(jsprof_read_error *e, int code, const char *path)
     return code;
 }
 
+int jsp_reader_no_tasks(jsprof_read_error *e)
+{
+    return jsp_reader_fail(e, (struct jsp_reader_fault){ .code = -ENODATA },
+                           "no tasks in this capture: the host recorded none (see \"Tasks and "
+                           "turns of a loop\" in jsprof.h; lark --profile-tasks)");
+}
+
 int jsp_reader_word(jsprof_read_error *e, const char *option, const char *word,
                     const char *const *names)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analyze/functions.h"
+#include "analyze/name_parts.h"
 
 struct jsprof_read_functions {
     jsprof_reader *reader;
@@ -16,7 +17,7 @@ struct jsprof_read_functions {
 };
 
 /* Build what `by` asks for: 0 is functions, others are 1 + enum jsp_group_by. */
-static int functions_build(jsprof_read_functions *f, int by)
+static int functions_build(jsprof_read_functions *f, int by, const char *label)
 {
     jsprof_reader *r = f->reader;
     int err = 0;
@@ -25,9 +26,16 @@ static int functions_build(jsprof_read_functions *f, int by)
                                   &(struct jsp_categories_defect){ 0 });
     if (err == 0 && by)
         err = jsp_groups_open(&f->groups, (enum jsp_group_by)(by - 1), r->choice.categories);
+    if (err == 0 && by - 1 == JSP_GROUP_LABEL)
+        jsp_groups_by_key(f->groups, label);
     if (err == 0)
         err = jsp_functions_build_by(&f->rows, &r->profile, &r->choice.select, f->groups);
     return err;
+}
+
+size_t jsprof_read_own_name(const char *name)
+{
+    return jsp_name_split(name).name.len;
 }
 
 int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
@@ -50,7 +58,7 @@ int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
     if (!f)
         return jsp_reader_errno(error, -ENOMEM, NULL);
     f->reader = r;
-    int err = functions_build(f, by);
+    int err = functions_build(f, by, o.label);
     if (err) {
         jsprof_read_functions_close(f);
         return jsp_reader_errno(error, err, NULL);

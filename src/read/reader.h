@@ -117,6 +117,23 @@ int jsp_reader_frames(jsprof_reader *r, uint32_t stack);
 void jsp_reader_frame_rows(const jsprof_reader *r, const struct jsp_profile_frame *from,
                            jsprof_read_frame *out, uint64_t n);
 
+/* Give the frames on which tasks were made; `stack` is in stacks[] of the tasks, or none. */
+struct jsp_reader_rows { /* as the user asked for them */
+    uint64_t first;
+    jsprof_read_frame *out;
+    uint64_t n;
+};
+struct jsp_tasks;
+int64_t jsp_reader_task_frames(jsprof_reader *r, const struct jsp_tasks *t, uint32_t stack,
+                               const struct jsp_reader_rows *to);
+
+/* Give the causes of which there are any. */
+int64_t jsp_reader_defects(const struct jsp_read_defects *d, uint64_t first,
+                           jsprof_read_defect *out, uint64_t n);
+
+/* Describe that the capture has no tasks. Return -ENODATA. */
+int jsp_reader_no_tasks(jsprof_read_error *e);
+
 void jsp_reader_choice_free(struct jsp_reader_choice *c);
 
 /* Read a span of time, "2s..5s", as ns from the start; *to 0: the end. */

@@ -147,7 +147,8 @@ void jsp_reader_frame_rows(const jsprof_reader *r, const struct jsp_profile_fram
         const jsprof_read_frame frame = { .function = from->function, .line = from->line,
                                           .name = f->name, .kind = jsp_kind_name(from->kind),
                                           .tier = jsp_tier_name(from), .module = f->module,
-                                          .file = from->file ? p->files[from->file] : "" };
+                                          .file = from->file ? p->files[from->file] : "",
+                                          .is_native = from->origin != JSP_ORIGIN_VM };
         jsp_reader_give(out, i, &frame, sizeof frame);
     }
 }

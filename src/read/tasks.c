@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/tasks.h"
+#include "analyze/order.h"
 
 _Static_assert(JSPROF_READ_NONE == JSP_TASK_NONE, "numbers of tasks are given as they are");
 
@@ -65,7 +65,7 @@ int64_t jsprof_read_task_rows(const jsprof_read_tasks *t, uint64_t first, jsprof
             .done = from->done ? from->done - r->profile.start_time : INT64_MIN,
             .pid = thread->pid, .tid = thread->tid, .parent = from->parent,
             .n_runs = from->n_runs, .kind = jsp_reader_text(r, what->kind),
-            .name = jsp_reader_text(r, what->name),
+            .name = jsp_reader_text(r, what->name), .stack = from->stack,
         };
         if (!row.kind || !row.name)
             return -ENOMEM;
@@ -112,22 +112,47 @@ int64_t jsprof_read_turns(const jsprof_read_tasks *t, uint64_t first, jsprof_rea
     return rows;
 }
 
+int64_t jsp_reader_task_frames(jsprof_reader *r, const struct jsp_tasks *t, uint32_t stack,
+                               const struct jsp_reader_rows *to)
+{
+    int64_t rows;
+    if (stack == JSP_TASK_NONE)
+        return 0;
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    int found = frames ? jsp_tasks_stack_frames(t, &r->profile, stack, frames) : -ENOMEM;
+    if (found < 0)
+        rows = found;
+    else if (jsp_reader_range((uint64_t)found, to->first, to->n, to->out, &rows))
+        jsp_reader_frame_rows(r, frames + to->first, to->out, (uint64_t)rows);
+    free(frames);
+    return rows;
+}
+
 int64_t jsprof_read_task_frames(const jsprof_read_tasks *t, uint32_t task, uint64_t first,
                                 jsprof_read_frame *out, uint64_t n)
 {
-    int64_t rows;
-    if (task >= t->of.n_tasks || t->of.tasks[task].stack == JSP_TASK_NONE)
+    if (task >= t->of.n_tasks)
         return 0;
-    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
-    int found = frames ? jsp_tasks_stack_frames(&t->of, &t->reader->profile,
-                                                t->of.tasks[task].stack, frames)
-                       : -ENOMEM;
-    if (found < 0)
-        rows = found;
-    else if (jsp_reader_range((uint64_t)found, first, n, out, &rows))
-        jsp_reader_frame_rows(t->reader, frames + first, out, (uint64_t)rows);
-    free(frames);
-    return rows;
+    return jsp_reader_task_frames(t->reader, &t->of, t->of.tasks[task].stack,
+                                  &(struct jsp_reader_rows){ first, out, n });
+}
+
+int jsprof_read_diverge(const jsprof_read_tasks *before, const jsprof_read_tasks *after,
+                        jsprof_read_divergence *out, jsprof_read_error *error)
+{
+    struct jsp_order order;
+    int err = jsp_order_compare(&order, &before->of, &after->of);
+    jsprof_read_divergence row = { .is_same = order.is_same, .at = order.sides[0].at };
+    for (int i = 0; err == 0 && i < 2; i++) {
+        const struct jsp_order_side *s = &order.sides[i];
+        row.runs[i] = s->tasks->n_runs;
+        row.run[i] = s->at < s->tasks->n_runs ? s->runs[s->at] : JSPROF_READ_NONE;
+        row.other[i] = s->other;
+    }
+    jsp_order_free(&order);
+    if (err == 0)
+        jsp_reader_give(out, 0, &row, sizeof row);
+    return jsp_reader_errno(error, err, NULL);
 }
 
 void jsprof_read_tasks_close(jsprof_read_tasks *t)

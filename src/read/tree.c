@@ -57,10 +57,11 @@ int jsprof_read_tree_open(jsprof_read_tree **out, jsprof_reader *r,
     if (!t)
         return jsp_reader_errno(error, -ENOMEM, NULL);
     jsp_reader_take(&s, sizeof s, shape);
-    const struct jsp_tree_options options = { .select = r->choice.select,
+    struct jsp_tree_options options = { .select = r->choice.select,
                                               .is_bottom_up = s.is_bottom_up,
                                               .has_lines = s.has_lines,
                                               .is_recursive = s.is_recursive };
+    options.select.is_async = s.is_async;
     t->reader = r;
     int err = jsp_tree_build(&t->tree, &r->profile, &options);
     if (err == 0)
@@ -85,6 +86,7 @@ static jsprof_read_node tree_node(const jsprof_read_tree *t, const struct tree_p
     if (!place->depth)
         return node;
     const struct jsp_function *f = &p->functions[from->function];
+    node.met = place->node;
     node.function = from->function;
     node.line = from->line;
     node.name = f->name;

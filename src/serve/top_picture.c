@@ -189,7 +189,8 @@ static void top_draw(const struct cli_table *t, const void *row, int room)
     if (!p->groups) {
         const struct jsp_function *function = &p->capture.profile->functions[f->function];
         cli_native_module(module, &p->capture, function->name, function->module);
-        cli_native_place(place, &p->capture, (struct cli_line){ f->file, f->line });
+        const char *file = f->file ? p->capture.profile->files[f->file] : "";
+        cli_native_place(place, &p->capture, (struct cli_line){ file, f->line });
     }
     int used = (int)strlen(module) + (int)strlen(place);
     if (room && room < used + 16)

@@ -65,10 +65,8 @@ awk '
     }' "$tmp/arrows"
 
 # What of the command is not yet written with include/jsprof-read.h alone.
-inside='annotate.c annotate.h calls.h calls_compare.c calls_keep.c calls_table.c
-    causes.c diff.c dump.c hints.c hints.h loop.c markdown.c markdown.h
-    native.c native.h open.h report.c stalls.c threads.h tree.c
-    diff_tasks.c follow.c task_stack.h'
+inside='calls.h calls_compare.c calls_keep.c calls_table.c dump.c
+    follow.c open.h'
 for f in $inside; do echo "src/cli/$f"; done | sort >"$tmp/listed"
 grep -lE '#[[:space:]]*include[[:space:]]*"(analyze|capture|image|read)/' src/cli/*.[ch] | sort \
     >"$tmp/includes"
@@ -77,6 +75,17 @@ if ! cmp -s "$tmp/listed" "$tmp/includes"; then
     comm -23 "$tmp/listed" "$tmp/includes" | sed 's/.*/layers: & is listed, but includes none/'
     exit 1
 fi
+
+# And what uses the profile that open.h lends.
+borrowers='advice.c calls.c cmd_threads.c convert.c dump.c head.c head.h html.c info.c info.h
+    info_lines.c info_threads.c merge.c open.c open.h table_text.c threads.c threads.h view.c'
+for f in $borrowers; do echo "src/cli/$f"; done | sort >"$tmp/listed"
+grep -lE 'jsp_profile|(->|\.)profile\>' src/cli/*.[ch] | sort >"$tmp/borrows"
+diff "$tmp/listed" "$tmp/borrows" >"$tmp/other" || {
+    sed -n 's/^> \(.*\)/layers: \1 uses the profile/p; s/^< \(.*\)/layers: \1 no longer does/p' \
+        "$tmp/other"
+    exit 1
+}
 
 # The arrows within each room.
 awk '

@@ -41,6 +41,9 @@ static void fuzz_whole(jsprof_reader *r)
     FUZZ_ROWS(jsprof_read_thread, jsprof_read_threads(r, i, &row, 1), fuzz_text(row.name));
     FUZZ_ROWS(jsprof_read_stack, jsprof_read_stacks(r, i, &row, 1), fuzz_text(row.detail));
     FUZZ_ROWS(jsprof_read_loss, jsprof_read_losses(r, 0, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_account, jsprof_read_accounts(r, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_native_file, jsprof_read_native_files(r, i, &row, 1),
+              (fuzz_text(row.path), fuzz_text(row.build_id), fuzz_text(row.from)));
     FUZZ_ROWS(jsprof_read_datum, jsprof_read_metadata(r, i, &row, 1),
               (fuzz_text(row.key), fuzz_text(row.value)));
     FUZZ_ROWS(jsprof_read_file, jsprof_read_files(r, i, &row, 1), {
@@ -80,6 +83,20 @@ static void fuzz_samples(jsprof_reader *r)
     jsprof_read_functions_close(f);
 }
 
+/* Blocks have all rows, each in one of them. */
+static void fuzz_inside(const jsprof_read_listing *l)
+{
+    jsprof_read_inside inside = { .size = sizeof inside };
+    uint64_t rows = 0;
+    if (jsprof_read_listing_of(l, &inside) == 0)
+        fuzz_text(inside.file);
+    FUZZ_ROWS(jsprof_read_block, jsprof_read_listing_blocks(l, i, &row, 1), rows += row.n);
+    if (rows != (uint64_t)jsprof_read_listing_rows(l, 0, NULL, 0))
+        abort();
+    FUZZ_ROWS(jsprof_read_operation, jsprof_read_operations(l, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_defect, jsprof_read_listing_defects(l, i, &row, 1), fuzz_text(row.what));
+}
+
 /* The lines and rows of a function, and its neighbours. */
 static void fuzz_function(jsprof_reader *r, const jsprof_read_function *of)
 {
@@ -89,7 +106,12 @@ static void fuzz_function(jsprof_reader *r, const jsprof_read_function *of)
     uint64_t callers = 0;
     if (jsprof_read_listing_open(&l, r, of->function, NULL) == 0) {
         FUZZ_ROWS(jsprof_read_line, jsprof_read_listing_lines(l, i, &row, 1), fuzz_text(row.file));
-        FUZZ_ROWS(jsprof_read_row, jsprof_read_listing_rows(l, i, &row, 1), fuzz_text(row.text));
+        FUZZ_ROWS(jsprof_read_row, jsprof_read_listing_rows(l, i, &row, 1), {
+            fuzz_text(row.text);
+            for (uint32_t k = 0; k < row.n_targets; k++)
+                fuzz_read += row.targets[k] & 1;
+        });
+        fuzz_inside(l);
         jsprof_read_listing_close(l);
     }
     if (jsprof_read_neighbours_open(&n, r, of->name, NULL) == 0) {
@@ -165,6 +187,85 @@ static void fuzz_events(jsprof_reader *r)
     }
 }
 
+/* Tasks with their stacks; the same capture twice runs them in the same order. */
+static void fuzz_tasks(jsprof_reader *r)
+{
+    jsprof_read_tasks *t;
+    jsprof_read_divergence d = { .size = sizeof d };
+    if (jsprof_read_tasks_open(&t, r, NULL) < 0)
+        return;
+    FUZZ_ROWS(jsprof_read_task, jsprof_read_task_rows(t, i, &row, 1), {
+        fuzz_text(row.name);
+        if (i < 10 && jsprof_read_task_frames(t, (uint32_t)i, 0, NULL, 0) > 0 &&
+            row.stack == JSPROF_READ_NONE)
+            abort();
+    });
+    if (jsprof_read_diverge(t, t, &d, NULL) == 0 && !d.is_same)
+        abort();
+    jsprof_read_tasks_close(t);
+}
+
+/* Runs in groups are all runs; a group of stalls is its stalls. */
+static void fuzz_loop(jsprof_reader *r)
+{
+    jsprof_read_run_groups *g;
+    jsprof_read_run_groups_sum runs = { .size = sizeof runs };
+    jsprof_read_stalls *s;
+    jsprof_read_stalls_sum stalls = { .size = sizeof stalls };
+    uint64_t n = 0;
+    if (jsprof_read_run_groups_open(&g, r, NULL, NULL) == 0) {
+        jsprof_read_run_groups_of(g, &runs);
+        FUZZ_ROWS(jsprof_read_run_group, jsprof_read_run_group_rows(g, i, &row, 1), {
+            fuzz_text(row.kind);
+            fuzz_text(row.name);
+            n += row.runs;
+        });
+        if (n != runs.runs)
+            abort();
+        jsprof_read_run_groups_close(g);
+    }
+    if (jsprof_read_stalls_open(&s, r, "1us", NULL) < 0)
+        return;
+    jsprof_read_stalls_of(s, &stalls);
+    n = 0;
+    FUZZ_ROWS(jsprof_read_stall, jsprof_read_stall_groups(s, i, &row, 1), n += row.n);
+    if (n != stalls.stalls)
+        abort();
+    FUZZ_ROWS(jsprof_read_stall, jsprof_read_stall_rows(s, i, &row, 1), {
+        fuzz_text(row.cause);
+        fuzz_text(row.call ? row.call : "");
+        fuzz_text(row.name ? row.name : "");
+        if (row.duration < stalls.over)
+            abort();
+    });
+    jsprof_read_stalls_close(s);
+}
+
+static void fuzz_links(const jsprof_read_chains *c, uint64_t chain)
+{
+    uint64_t kinds = (uint64_t)jsprof_read_task_kinds(c, 0, NULL, 0);
+    FUZZ_ROWS(jsprof_read_link, jsprof_read_links(c, chain, i, &row, 1), {
+        fuzz_text(row.kind);
+        fuzz_text(row.name);
+        if (row.what >= kinds)
+            abort();
+        if (chain < 3 && i < 5)
+            jsprof_read_link_frames(c, chain, i, 0, NULL, 0);
+    });
+}
+
+static void fuzz_chains(jsprof_reader *r)
+{
+    static const char *const whiches[] = { "t", "#7", "work", "gc/sweep" };
+    jsprof_read_chains *c;
+    for (size_t which = 0; which < sizeof whiches / sizeof *whiches; which++) {
+        if (jsprof_read_chains_open(&c, r, whiches[which], NULL) < 0)
+            continue;
+        FUZZ_ROWS(jsprof_read_chain, jsprof_read_chain_rows(c, i, &row, 1), fuzz_links(c, i));
+        jsprof_read_chains_close(c);
+    }
+}
+
 /* The capture with itself has no change. */
 static void fuzz_compare(jsprof_reader *r)
 {
@@ -201,6 +302,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_samples(r);
     fuzz_tables(r);
     fuzz_events(r);
+    fuzz_tasks(r);
+    fuzz_loop(r);
+    fuzz_chains(r);
     fuzz_compare(r);
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) {
         filters[i].size = sizeof *filters;
