@@ -27,8 +27,10 @@
 #include "cli/open.h"
 #include "fleet.h"
 #include "post.h"
+#include "push_words.h"
 #include "queue.h"
 #include "remote.h"
+#include "stored.h"
 
 enum {
     PUSH_LOOK_MS = 200,
@@ -58,7 +60,9 @@ static const char push_help[] =
     "  --token-file FILE  whose first line is a bearer token\n"
     "  --basic-file FILE  whose first line is USER:PASSWORD\n"
     "  --tenant NAME      X-Scope-OrgID, of Pyroscope\n"
-    "  --windows N        end after so many, when all is sent or refused; 0: never\n";
+    "  --windows N        end after so many, when all is sent or refused; 0: never\n"
+    "  --from FOLDER      send what JSPROF_CONTINUOUS has completed there, a profile\n"
+    "                     each, and end; --remove: remove it\n";
 
 enum push_kind { PUSH_PYROSCOPE, PUSH_PARCA, PUSH_OTLP, PUSH_FOLDER };
 static const char *const push_kinds[] = { "pyroscope", "parca", "otlp", "folder", NULL };
@@ -80,6 +84,9 @@ struct push {
     char headers[PUSH_HEADERS];
     struct fleet_ask ask;
     uint32_t windows;
+    const char *from; /* a folder of captures; NULL: record */
+    bool removes;     /* remove each of them when its profile is in the queue */
+    time_t since, until; /* of the capture of that folder; 0: of the window that ends now */
     struct queue queue;
     struct push_counts *counts; /* shared */
     uint64_t sent, refused, lost;
@@ -87,28 +94,6 @@ struct push {
 };
 
 /* -- Requests: the child ---------------------------------------------------------------- */
-
-/* Copy a text into a label: what has a meaning in Pyroscope's names becomes "_". */
-static void push_word(char *out, size_t size, const char *text)
-{
-    size_t n = 0;
-    for (; *text && n + 1 < size; text++)
-        out[n++] = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-                           (*text >= '0' && *text <= '9') || strchr("._-", *text)
-                       ? *text : '_';
-    out[n] = 0;
-}
-
-/* Append one label as `format` has it. */
-static void push_label(char *out, size_t size, const char *format, const char *key,
-                       const char *value)
-{
-    char clean[2][64];
-    size_t n = strlen(out);
-    push_word(clean[0], sizeof clean[0], key);
-    push_word(clean[1], sizeof clean[1], value);
-    snprintf(out + n, size - n, format, clean[0], clean[1]);
-}
 
 static void push_labels(const struct push *p, const struct fleet_host *h, char *out, size_t size,
                         const char *format)
@@ -136,13 +121,14 @@ static int push_put(struct push *p, const struct queue_item *item)
 static int push_pyroscope(struct push *p, const struct fleet_host *h, const struct jsp_bytes *body)
 {
     char labels[PUSH_LABELS] = "", name[64], path[QUEUE_WORD];
-    time_t now = time(NULL);
+    time_t until = p->until ? p->until : time(NULL);
+    time_t since = p->until ? p->since : until - p->ask.ms / 1000;
     push_word(name, sizeof name, h->host);
     push_labels(p, h, labels, sizeof labels, "%s%%3D%s%%2C");
     size_t n = strlen(labels);
     snprintf(path, sizeof path, "/ingest?name=%s%%7B%.*s%%7D&from=%lld&until=%lld&format=pprof"
              "&spyName=jsprof", name, (int)(n > 3 ? n - 3 : 0), labels,
-             (long long)now - p->ask.ms / 1000, (long long)now);
+             (long long)since, (long long)until);
     return push_put(p, &(struct queue_item){ path, "application/octet-stream", body->at,
                                              body->n });
 }
@@ -174,7 +160,7 @@ static int push_file(struct push *p, const struct fleet_host *h, const struct js
     char name[64], path[PATH_MAX], part[PATH_MAX];
     push_word(name, sizeof name, h->host);
     int n = snprintf(path, sizeof path, "%s/%s-%d-%lld.pb.gz", p->folder, name, (int)h->is.pid,
-                     (long long)time(NULL));
+                     (long long)(p->until ? p->until : time(NULL)));
     if (n >= (int)sizeof path - 8)
         return -ENAMETOOLONG;
     snprintf(part, sizeof part, "%.*s.part", (int)sizeof part - 8, path);
@@ -240,10 +226,36 @@ static int push_window(struct push *p)
     return err;
 }
 
+/* Make the request of a capture of the folder. */
+static void push_capture(void *data, struct stored *s)
+{
+    struct push *p = data;
+    struct fleet one = { .at = &s->host, .n = 1 };
+    if (remote_is_caught())
+        return;
+    p->since = s->begin;
+    p->until = s->end;
+    int err = p->kind == PUSH_OTLP ? push_otlp(p, &one) : push_host(p, &s->host);
+    if (p->kind == PUSH_OTLP) {
+        jsprof_read_close(one.reader);
+        free(one.hosts);
+    }
+    p->counts->windows++;
+    if (err)
+        p->counts->failed_windows++;
+    if (err || (p->removes && unlink(s->path) < 0))
+        cli_fail(s->path, "%s", strerror(err ? -err : errno));
+}
+
 static void push_record(struct push *p)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    while (!p->windows || p->counts->windows < p->windows) {
+    int from = p->from ? stored_each(p->from, push_capture, p) : 0;
+    if (from) {
+        p->counts->failed_windows++;
+        cli_fail(p->from, "%s", strerror(-from));
+    }
+    while (!p->from && (!p->windows || p->counts->windows < p->windows)) {
         int err = push_window(p);
         if (err) {
             p->counts->failed_windows++;
@@ -338,19 +350,6 @@ static void push_send(struct push *p, pid_t child)
 }
 
 /* -- The command ---------------------------------------------------------------------------- */
-
-static int push_line_of(const char *path, char *out, size_t size)
-{
-    FILE *f = fopen(path, "re");
-    bool is_read = f && fgets(out, (int)size, f);
-    int err = errno;
-    if (f)
-        fclose(f);
-    if (!f)
-        return cli_fail(path, "%s", strerror(err));
-    out[strcspn(out, "\r\n")] = 0;
-    return is_read && *out ? CLI_OK : cli_fail(path, "its first line is empty");
-}
 
 static int push_header(struct push *p, const char *name, const char *value)
 {
@@ -455,7 +454,8 @@ static int push_run(struct cli_arguments *a)
         { "label", NULL, p.labels, &p.n_labels }, { "queue", NULL, &queue, NULL },
         { "queue-mib", NULL, NULL, &mib },     { "token-file", NULL, &token, NULL },
         { "basic-file", NULL, &basic, NULL },  { "tenant", NULL, &p.tenant, NULL },
-        { "windows", NULL, NULL, &p.windows }, { "pid", NULL, NULL, &pid }, { 0 },
+        { "windows", NULL, NULL, &p.windows }, { "pid", NULL, NULL, &pid },
+        { "from", NULL, &p.from, NULL },       { "remove", &p.removes, NULL, NULL }, { 0 },
     };
     if (cli_options(a, options))
         return CLI_USAGE;
@@ -463,6 +463,8 @@ static int push_run(struct cli_arguments *a)
         return cli_usage(a->command, a->n_files ? "one address at a time" : "no address named");
     if (token && basic)
         return cli_usage(a->command, "--token-file and --basic-file exclude each other");
+    if (p.removes && !p.from)
+        return cli_usage(a->command, "--remove goes with --from");
     p.ask.pid = pid <= INT32_MAX ? (pid_t)pid : -1;
     if (push_check(&p, kind, seconds, a->files[0]))
         return CLI_USAGE;
