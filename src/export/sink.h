@@ -74,12 +74,18 @@ struct jsp_bytes {
 int jsp_bytes_write(void *context, const void *bytes, size_t n);
 void jsp_bytes_free(struct jsp_bytes *b);
 
-/* -- gzip.c: a gzip file around bytes, without compressing them. Readers of pprof expect gzip,
- * and the command uses no library but libc: deflate's stored blocks are enough. */
+/* -- gzip.c: a gzip file around bytes. The command uses no library but libc, so this compresses by
+ * itself: earlier bytes are found again, and the codes are deflate's fixed ones. */
+
+enum { JSP_GZIP_BLOCK = 65536, JSP_GZIP_HASH = 13 };
 
 struct jsp_gzip {
     struct jsp_sink *out;
     uint32_t crc, size;
+    uint32_t bits, n_bits; /* that fill no byte yet */
+    uint32_t n;            /* bytes of the block that is being gathered */
+    unsigned char bytes[JSP_GZIP_BLOCK];
+    uint32_t head[1 << JSP_GZIP_HASH], before[JSP_GZIP_BLOCK]; /* equal bytes, the latest first */
 };
 
 void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);

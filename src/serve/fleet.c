@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,8 +34,9 @@ static const struct serve_session *fleet_session(const struct serve_process *p)
     return NULL;
 }
 
-/* Ask one process; its answer is read later, so that all begin at about the same time. */
-static bool fleet_begin(struct fleet_host *h, const struct serve_process *p,
+/* Ask one process; its answer is read later, so that all begin at about the same time. Return 0 or
+ * a negative errno. */
+static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
                         const struct serve_session *s, const struct fleet_ask *ask)
 {
     char line[160];
@@ -43,34 +45,45 @@ static bool fleet_begin(struct fleet_host *h, const struct serve_process *p,
     h->is = (struct jsp_export_host){ .recorded = p->own_pid, .pid = p->pid };
     h->fd = memfd_create("jsprof", MFD_CLOEXEC);
     if (h->fd < 0)
-        return false;
+        return -errno;
     snprintf(line, sizeof line, "jsprof 1 record session=%u ms=%u hz=%u clock=%s looker=1 "
              "compact=1", (unsigned)s->number, (unsigned)ask->ms, (unsigned)ask->hz, ask->clock);
-    if (serve_begin(&h->talk, p, line, h->fd) == 0)
-        return true;
-    close(h->fd);
-    return false;
+    int err = serve_begin(&h->talk, p, line, h->fd);
+    if (err)
+        close(h->fd);
+    return err;
+}
+
+/* A socket and a file for each process: as many as the system lets us have. */
+static void fleet_room(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
 }
 
 static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
 {
     struct serve_list list;
+    int err = 0;
+    fleet_room();
     if (serve_find(&list) < 0)
         return -ENOMEM;
     f->at = calloc((size_t)list.n + 1, sizeof *f->at);
-    for (uint32_t i = 0; f->at && i < list.n; i++) {
+    for (uint32_t i = 0; f->at && i < list.n && err != -EMFILE && err != -ENFILE; i++) {
         const struct serve_process *p = &list.at[i];
         const struct serve_session *s = fleet_session(p);
         if ((ask->pid && p->pid != ask->pid) || (ask->host && strcmp(p->host, ask->host) != 0))
             continue;
-        if (s && fleet_begin(&f->at[f->n], p, s, ask))
-            f->n++;
-        else
-            f->busy += !s && p->n_sessions;
+        err = s ? fleet_begin(&f->at[f->n], p, s, ask) : 0;
+        f->n += s && !err;
+        f->busy += !s && p->n_sessions;
     }
     f->asked = f->n;
     serve_free(&list);
-    return f->at ? 0 : -ENOMEM;
+    return !f->at ? -ENOMEM : err == -EMFILE || err == -ENFILE ? err : 0;
 }
 
 /* Take what one process says. */

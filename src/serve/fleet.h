@@ -38,7 +38,7 @@ struct fleet {
 };
 
 /* Record. Return 0, -ENOENT: no process listens, -EBUSY: others record them all, -ECANCELED: nobody
- * wants it any more, or -ENOMEM. In any case call fleet_free. */
+ * wants it any more, -EMFILE: there are too many, or -ENOMEM. In any case call fleet_free. */
 int fleet_record(struct fleet *f, const struct fleet_ask *ask);
 
 /* Read the captures as one profile, with all stacks, for this format. Return 0 or a negative

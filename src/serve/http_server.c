@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -322,12 +321,7 @@ static void server_child(int signo)
 static void server_loop(struct server *s)
 {
     struct sigaction action = { .sa_handler = server_child };
-    struct rlimit files;
     sigset_t block, before;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) { /* two for each process */
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
     for (int i = 0; i < SERVER_PEERS; i++)
         s->peers[i].fd = -1;
     sigaction(SIGCHLD, &action, NULL);

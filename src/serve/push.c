@@ -49,7 +49,7 @@ static const char push_help[] =
     "on disk. ADDRESS is http://HOST:PORT, unix:/PATH, or a folder. There is no\n"
     "TLS: use a collector on this machine, or a Unix socket.\n"
     "\n"
-    "  --to pyroscope|parca|otlp|folder   the kind of the engine\n"
+    "  --to KIND          pyroscope; pusher: its PusherService; parca; otlp; folder\n"
     "  --seconds N        of a window (default 10)\n"
     "  --hz N             samples a second and thread (default 100)\n"
     "  --clock cpu|wall   the clock (default cpu)\n"
@@ -64,8 +64,9 @@ static const char push_help[] =
     "  --from FOLDER      send what JSPROF_CONTINUOUS has completed there, a profile\n"
     "                     each, and end; --remove: remove it\n";
 
-enum push_kind { PUSH_PYROSCOPE, PUSH_PARCA, PUSH_OTLP, PUSH_FOLDER };
-static const char *const push_kinds[] = { "pyroscope", "parca", "otlp", "folder", NULL };
+enum push_kind { PUSH_PYROSCOPE, PUSH_PUSHER, PUSH_PARCA, PUSH_OTLP, PUSH_FOLDER };
+static const char *const push_kinds[] = { "pyroscope", "pusher", "parca", "otlp", "folder",
+                                          NULL };
 
 /* What both processes count. */
 struct push_counts {
@@ -133,8 +134,10 @@ static int push_pyroscope(struct push *p, const struct fleet_host *h, const stru
                                              body->n });
 }
 
-static int push_parca(struct push *p, const struct fleet_host *h, const struct jsp_bytes *body)
+/* A series of one profile in JSON, as Parca and Pyroscope's PusherService read it. */
+static int push_series(struct push *p, const struct fleet_host *h, const struct jsp_bytes *body)
 {
+    bool is_parca = p->kind == PUSH_PARCA; /* which wraps the list of labels once more */
     char labels[2 * PUSH_LABELS] = "", name[64];
     size_t room = body->n / 3 * 4 + sizeof labels + 512;
     char *json = malloc(room);
@@ -142,14 +145,16 @@ static int push_parca(struct push *p, const struct fleet_host *h, const struct j
         return -ENOMEM;
     push_word(name, sizeof name, h->host);
     push_labels(p, h, labels, sizeof labels, ",{\"name\":\"%s\",\"value\":\"%s\"}");
-    int n = snprintf(json, room, "{\"normalized\":false,\"series\":[{\"labels\":{\"labels\":["
+    int n = snprintf(json, room, "{%s\"series\":[{\"labels\":%s["
                      "{\"name\":\"__name__\",\"value\":\"process_cpu\"},"
-                     "{\"name\":\"job\",\"value\":\"%s\"}%s]},\"samples\":[{\"rawProfile\":\"",
-                     name, labels);
+                     "{\"name\":\"%s\",\"value\":\"%s\"}%s]%s,\"samples\":[{\"rawProfile\":\"",
+                     is_parca ? "\"normalized\":false," : "", is_parca ? "{\"labels\":" : "",
+                     is_parca ? "job" : "service_name", name, labels, is_parca ? "}" : "");
     size_t len = (size_t)n + post_base64(json + n, body->at, body->n);
     len += (size_t)snprintf(json + len, room - len, "\"}]}]}");
-    int err = push_put(p, &(struct queue_item){ "/api/profiles/writeraw", "application/json", json,
-                                                len });
+    int err = push_put(p, &(struct queue_item){ is_parca ? "/api/profiles/writeraw"
+                                                         : "/push.v1.PusherService/Push",
+                                                "application/json", json, len });
     free(json);
     return err;
 }
@@ -186,8 +191,8 @@ static int push_host(struct push *p, struct fleet_host *h)
         err = fleet_write(&one, jsp_export_pprof, &body);
         if (!err)
             err = p->kind == PUSH_PYROSCOPE ? push_pyroscope(p, h, &body)
-                  : p->kind == PUSH_PARCA   ? push_parca(p, h, &body)
-                                            : push_file(p, h, &body);
+                  : p->kind == PUSH_FOLDER  ? push_file(p, h, &body)
+                                            : push_series(p, h, &body);
     }
     jsprof_read_close(one.reader);
     free(one.hosts);
@@ -394,7 +399,7 @@ static int push_check(struct push *p, const char *kind, const char *seconds, con
     char *end;
     double n = strtod(seconds, &end);
     if (!kind)
-        return cli_usage(p->command, "--to is missing: pyroscope, parca, otlp or folder");
+        return cli_usage(p->command, "--to is missing: pyroscope, pusher, parca, otlp or folder");
     int which = cli_choice(p->command, "to", kind, push_kinds);
     if (which < 0 || cli_choice(p->command, "clock", p->ask.clock, clocks) < 0)
         return CLI_USAGE;
