@@ -1,7 +1,8 @@
 # engines/collector.py - what the OpenTelemetry collector has written: for collector.sh.
 #
 #     collector.py FILE     a line for each process and function whose name has "work", with what
-#                           it called: PID VM FUNCTION NANOSECONDS; and "profiles N": requests
+#                           it called: PID VM FUNCTION NANOSECONDS; "label KEY=VALUE NANOSECONDS"
+#                           for each label of a sample; and "profiles N": requests
 #
 # SPDX-License-Identifier: MIT
 import collections
@@ -26,7 +27,7 @@ def requests_of(path):
         at = all_of_it.find(BEGIN, end)
 
 
-sums = collections.Counter()
+sums, labels = collections.Counter(), collections.Counter()
 requests = 0
 for got in requests_of(sys.argv[1]):
     requests += 1
@@ -61,7 +62,13 @@ for got in requests_of(sys.argv[1]):
                             name = found[0]
                             break
                     key = (about['process.pid'], about.get('process.runtime.name', '-'), name)
-                    sums[key] += sum(int(v) for v in sample['values'])
+                    took = sum(int(v) for v in sample['values'])
+                    sums[key] += took
+                    for index in sample.get('attributeIndices', []):
+                        entry = tables['attributeTable'][index]
+                        labels[text(entry.get('keyStrindex')), value(entry['value'])] += took
 for (pid, vm, name), total in sorted(sums.items()):
     print(pid, vm.replace(' ', '_') or '-', name.split(' ')[0], total)
+for (key, one), total in sorted(labels.items(), key=str):
+    print('label %s=%s %d' % (key, one, total))
 print('profiles', requests)

@@ -1,8 +1,10 @@
-/* fault/listen_host.c - a host with many threads that listens: for tests/serve/many.sh.
+/* fault/listen_host.c - a host with many threads that listens: for tests/serve/many.sh
+ * and tests/bench/fleet.sh.
  *
  *     listen_host cost FILE              print the private memory, in KiB, of a session with FILE
  *     listen_host cost -                 of one that listens
  *     listen_host sleep|run|mixed N      N threads that wait, or that compute, or half of each
+ *     listen_host light N                N threads that compute a little, ten times a second
  *
  * SPDX-License-Identifier: MIT
  */
@@ -55,6 +57,8 @@ static int host_cost(const char *path)
     return 0;
 }
 
+static bool is_light;
+
 static void *host_thread(void *runs)
 {
     jsprof_thread *me = NULL;
@@ -68,6 +72,8 @@ static void *host_thread(void *runs)
             n = n + 1;
         else
             pause();
+        if (is_light && n % 300000 == 0)
+            usleep(100000);
     }
     return NULL;
 }
@@ -79,11 +85,13 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "cost") == 0)
         return host_cost(argv[2]);
     unsigned n = (unsigned)atoi(argv[2]);
+    is_light = strcmp(argv[1], "light") == 0;
     if (host_open(NULL) || pthread_barrier_init(&attached, NULL, n + 1))
         return 1;
     for (unsigned i = 0; i < n; i++) {
         pthread_t t;
-        bool runs = strcmp(argv[1], "run") == 0 || (strcmp(argv[1], "mixed") == 0 && i % 2);
+        bool runs = strcmp(argv[1], "run") == 0 || is_light ||
+                    (strcmp(argv[1], "mixed") == 0 && i % 2);
         if (pthread_create(&t, NULL, host_thread, runs ? argv : NULL))
             return 1;
     }

@@ -111,6 +111,28 @@ run ps --csv
 ! grep -q "^$pid," out || wrong 'lists a process that was killed'
 [ ! -e "$XDG_RUNTIME_DIR/jsprof/$pid.sock" ] || wrong 'leaves a stale socket'
 
+# Tasks and allocations are in it if the host opened its session with them.
+cat >ticks.lark <<'END'
+fn tick(n) {
+    let list = array(1000, 0.0);
+    for i = 0, 100000 { list[i % 1000] = 1.5 * i; }
+    after(1, tick, n + 1);
+    return nil;
+}
+after(1, tick, 0);
+END
+start "$lark" --profile-control --profile-tasks --profile-alloc=1000 ticks.lark
+for _ in 1 2 3 4 5; do # a busy machine may give it no time in a second
+    run record --seconds 1 -o tasks.cap $pid
+    is_rc 0
+    run loop --csv tasks.cap
+    ! grep -q '"timeout","tick' out || break
+done
+grep -q '^"timeout","tick (ticks.lark:1)",[1-9]' out || wrong 'has no runs of tasks'
+is_whole tasks.cap
+grep -q 'allocated *[1-9][0-9,]* sampled' out || wrong 'has no allocations'
+stop $pid
+
 # A process that is stopped gives no answer, and nothing waits for ever.
 start "$lark" --profile-control spin.lark
 kill -STOP $pid

@@ -1,0 +1,182 @@
+#!/bin/sh
+# engines/many.sh - 50 machines (HOSTS), each a network namespace with a host of Lark, GJS or Lua
+# and a jsprof push of its own, feed an OpenTelemetry collector. It is killed meanwhile and started
+# again. Each host has its shares, all have those of `jsprof merge`, and labels arrive.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+collector=$B/engines/otelcol
+hosts=${HOSTS:-50}
+windows=3
+[ -x "$collector" ] || { echo 'SKIP: needs make deps-engines'; exit 77; }
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
+net=jp$$
+ip netns add $net-0 2>/dev/null && ip netns del $net-0 ||
+    { echo 'SKIP: needs network namespaces, which a container may forbid'; exit 77; }
+clean()
+{
+    kill $pids 2>/dev/null || :
+    for i in $(seq "$hosts"); do
+        ip netns pids $net-$i 2>/dev/null | xargs -r kill -KILL
+        ip netns del $net-$i 2>/dev/null || :
+    done
+    ip link del $net 2>/dev/null || :
+    rm -rf "$tmp"
+}
+trap clean EXIT
+trap 'exit 1' HUP INT TERM
+ip link add $net type bridge
+ip addr add 10.213.0.1/16 dev $net
+ip link set $net up
+
+cat >collector.yaml <<END_OF_CONFIGURATION
+receivers: {otlp: {protocols: {http: {endpoint: "10.213.0.1:4318"}}}}
+exporters: {file: {path: $tmp/profiles.json, append: true}}
+service:
+  pipelines: {profiles: {receivers: [otlp], exporters: [file]}}
+  telemetry: {metrics: {level: none}}
+END_OF_CONFIGURATION
+engine()
+{
+    "$collector" --config "file:$tmp/collector.yaml" \
+        --feature-gates=service.profilesSupport >>engine.log 2>&1 &
+    engine=$!
+    pids="$pids $engine"
+    tries=0
+    until python3 -c "import socket; socket.create_connection(('10.213.0.1', 4318))" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { cat engine.log; exit 1; }
+        sleep 0.1
+    done
+}
+
+# The same program three times: 8 : 16 : 32.
+cat >shares.js <<'END_OF_PROGRAM'
+function burn(n) { let x = 1; for (let i = 0; i < n; i++) x = (x * 31 + i) & 0xffff; return x; }
+function leastwork(n) { return burn(8 * n); }
+function middlework(n) { return burn(16 * n); }
+function mostwork(n) { return burn(32 * n); }
+let sum = 0;
+for (let n = 0; ; n = (n * 7 + 3) % 401)
+    sum += leastwork(900 + n) + middlework(900 + n) + mostwork(900 + n);
+END_OF_PROGRAM
+cat >shares.lua <<'END_OF_PROGRAM'
+local function burn(n) local x = 1 for i = 1, n do x = (x * 31 + i) % 65536 end return x end
+local function leastwork(n) local x = burn(8 * n) return x end
+local function middlework(n) local x = burn(16 * n) return x end
+local function mostwork(n) local x = burn(32 * n) return x end
+local n = 0
+while true do
+  n = (n * 7 + 3) % 401
+  leastwork(100 + n) middlework(100 + n) mostwork(100 + n)
+end
+END_OF_PROGRAM
+shares=$SRCDIR/examples/lark/programs/shares.lark
+{ echo 'label("route", "/shares");' && cat "$shares"; } >shares.lark
+machine() # NUMBER COMMAND...: its host
+{
+    i=$1
+    shift
+    mkdir -m 700 "$tmp/$i"
+    ip netns add $net-$i
+    ip link add $net.$i type veth peer name eth0 netns $net-$i
+    ip link set $net.$i master $net up
+    ip -n $net-$i addr add 10.213.1.$i/16 dev eth0
+    ip -n $net-$i link set eth0 up
+    XDG_RUNTIME_DIR=$tmp/$i JSPROF_CONTROL=1 ip netns exec $net-$i "$@" >"$tmp/$i/out" 2>&1 &
+    pids="$pids $!"
+}
+touch err
+engine
+for i in $(seq "$hosts"); do
+    case $((i % 3)) in
+    1) program=$B/bin/gjs-console words=shares.js ;;
+    2) program=$B/bin/jsprof-lua5.4 words=shares.lua ;;
+    *) program=$B/bin/lark words='shares.lark 100000' ;;
+    esac
+    [ -x "$program" ] || program=$B/bin/lark words='shares.lark 100000'
+    # shellcheck disable=SC2086
+    machine $i "$program" $words
+done
+for i in $(seq "$hosts"); do
+    tries=0
+    until XDG_RUNTIME_DIR=$tmp/$i "$jsprof" ps --csv | grep -q ',ready,[1-9]'; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { cat "$tmp/$i/out"; echo "host $i does not listen"; exit 1; }
+        sleep 0.1
+    done
+done
+pushes=
+for i in $(seq "$hosts"); do
+    XDG_RUNTIME_DIR=$tmp/$i ip netns exec $net-$i "$jsprof" push --to otlp http://10.213.0.1:4318 \
+        --queue "$tmp/$i/queue" --windows $windows --seconds 6 2>"$tmp/$i/pushed" &
+    pushes="$pushes $!"
+done
+sleep 9
+kill -KILL $engine
+wait $engine 2>/dev/null || :
+sleep 2
+engine
+for push in $pushes; do wait "$push" || { ran='jsprof push'; wrong "status $?"; }; done
+cat "$tmp"/*/pushed >out
+ran='jsprof push'
+[ "$(grep -c " $windows windows, .* 0 refused, 0 dropped, 0 wait" out)" = "$hosts" ] ||
+    wrong 'not all was sent'
+
+# What jsprof itself sees of the same hosts, a little later: one command at a time may record one.
+for i in $(seq "$hosts"); do
+    pid=$(XDG_RUNTIME_DIR=$tmp/$i "$jsprof" ps --csv | sed -n 's/^\([0-9]*\),.*/\1/p')
+    XDG_RUNTIME_DIR=$tmp/$i "$jsprof" record --hz 100 --seconds 6 --quiet -o $i.cap "$pid" 2>>err &
+    pushes="$pushes $!"
+done
+for push in $pushes; do wait "$push" 2>/dev/null || :; done
+kill $engine
+wait $engine || :
+run merge -o merged.cap ./*.cap
+is_rc 0
+"$jsprof" report --csv --by function merged.cap >merged.csv 2>err || wrong 'has no report'
+
+python3 -B "$SRCDIR/tests/engines/collector.py" profiles.json >out
+ran='the collector'
+# What it had taken and not written when it was killed is its loss; what it did not answer comes
+# twice.
+awk -v most=$((hosts * windows)) '
+    $1 == "profiles" { exit !($2 >= most / 2 && $2 <= 1.5 * most) }' out || wrong 'lacks requests'
+[ "$(awk '/work/ { print $1 }' out | sort -u | wc -l)" = "$hosts" ] || wrong 'has not all processes'
+grep -q '^label route=/shares [1-9]' out || wrong 'has no label'
+python3 -B - out merged.csv <<'END_OF_CHECK' || wrong 'has other shares'
+import collections
+import csv
+import math
+import sys
+NAMES = {'leastwork': 8 / 56, 'middlework': 16 / 56, 'mostwork': 32 / 56}
+got = collections.defaultdict(collections.Counter)
+for line in open(sys.argv[1]):
+    word = line.split()
+    if word[2:3] and word[2] in NAMES:
+        got[word[0]][word[2]] += int(word[3])
+        got['all'][word[2]] += int(word[3])
+merged, bad = collections.Counter(), 0
+for row in csv.DictReader(open(sys.argv[2])):
+    text = next(v for k, v in row.items() if k in ('name', 'function'))
+    name = text.split()[0] if text.split() else ''
+    if name in NAMES:
+        key = 'total' if 'total' in row else next(k for k in row if k.startswith('total'))
+        merged[name] += float(row[key])
+print('merged', {n: round(v / sum(merged.values()), 4) for n, v in merged.items()})
+for who, of in sorted(got.items()):
+    samples = sum(of.values()) / 1e7  # 100 a second
+    for name, want in NAMES.items():
+        share = of[name] / sum(of.values())
+        if who == 'all':
+            want = merged[name] / sum(merged.values())
+            print('all', name, round(share, 4), 'merged', round(want, 4))
+        # 4.5 deviations of chance, of two samplings; 1.5 %: the time before the JIT has compiled it
+        may = 4.5 * math.sqrt(2 * want * (1 - want) / samples) + 0.015
+        if abs(share - want) > may:
+            print(who, name, share, want, may)
+            bad = 1
+print(len(got) - 1, 'hosts,', int(sum(got['all'].values()) / 1e7), 'samples')
+sys.exit(bad)
+END_OF_CHECK
+exit $bad
