@@ -5,6 +5,7 @@
  *     listen_host cost -                 of one that listens
  *     listen_host sleep|run|mixed N      N threads that wait, or that compute, or half of each
  *     listen_host light N                N threads that compute a little, ten times a second
+ *     listen_host exec FILE              executes sleep as soon as there is FILE
  *
  * SPDX-License-Identifier: MIT
  */
@@ -78,10 +79,23 @@ static void *host_thread(void *runs)
     return NULL;
 }
 
+static int host_exec(const char *file)
+{
+    volatile unsigned n = 0;
+    if (host_open(NULL))
+        return 1;
+    while (access(file, F_OK) < 0)
+        n = n + 1;
+    execlp("sleep", "sleep", "60", (char *)NULL);
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
+    if (strcmp(argv[1], "exec") == 0)
+        return host_exec(argv[2]);
     if (strcmp(argv[1], "cost") == 0)
         return host_cost(argv[2]);
     unsigned n = (unsigned)atoi(argv[2]);

@@ -17,6 +17,9 @@ from terminal import check
 jsprof, pid = sys.argv[1:3]
 
 
+NONSENSE, NEVER = -1, -2  # in place of a status
+
+
 class Engine(http.server.ThreadingHTTPServer):
     """Answers with `plan`, one status after another, and then 200."""
 
@@ -33,6 +36,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.server.seen.append((status, time.monotonic(), self.path, dict(self.headers), body))
         if status == 0:  # no answer
             return
+        if status == NONSENSE:
+            self.wfile.write(b"\x00\xff no HTTP\r\n\r\n" * 1000)
+            return
+        if status == NEVER:
+            time.sleep(13)
+            return
         self.send_response(status)
         if status == 429:
             self.send_header("Retry-After", "2")
@@ -42,7 +51,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def push(*words, seconds="1", queue="queue"):
+def push(*words, seconds="2", queue="queue"):
     command = [jsprof, "push", "--seconds", seconds, "--queue", queue, "--pid", pid, *words]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
@@ -66,16 +75,18 @@ def sends(*words):
     sys.exit("no window has a sample")
 
 
-# Pyroscope: the engine fails, gives no answer, asks to wait, and then takes the window.
-engine = Engine([503, 0, 429])
+# Pyroscope: the engine fails, closes the connection, answers nonsense, never answers, asks to wait,
+# and then takes the window.
+engine = Engine([503, 0, NONSENSE, NEVER, 429])
 address = "http://127.0.0.1:%d" % engine.server_port
 open("basic", "w").write("user:secret\n")
 end(push("--to", "pyroscope", "--windows", "1", "--basic-file", "basic", "--tenant", "t1",
          "--label", "env=test{1}", address), 0, "does not take them", "takes them again",
     "1 profiles of 1 windows", "1 sent, 0 refused, 0 dropped, 0 wait")
-check([s[0] for s in engine.seen] == [503, 0, 429, 200], "tries: %s" % [s[0] for s in engine.seen])
+tries = [s[0] for s in engine.seen]
+check(tries == [503, 0, NONSENSE, NEVER, 429, 200], "tries: %s" % tries)
 check(len({s[4] for s in engine.seen}) == 1, "the tries have different bodies")
-check(engine.seen[3][1] - engine.seen[2][1] >= 2, "does not wait as long as it is asked to")
+check(engine.seen[5][1] - engine.seen[4][1] >= 2, "does not wait as long as it is asked to")
 _, _, path, headers, body = engine.seen[-1]
 check(path.startswith("/ingest?name=lark%7Bpid%3D" + pid) and "env%3Dtest_1_" in path and
       "format=pprof" in path, path)

@@ -111,6 +111,23 @@ run ps --csv
 ! grep -q "^$pid," out || wrong 'lists a process that was killed'
 [ ! -e "$XDG_RUNTIME_DIR/jsprof/$pid.sock" ] || wrong 'leaves a stale socket'
 
+# A host that executes another program meanwhile is as one that is killed.
+start "$B/tests/fault/listen_host" exec go
+"$jsprof" record --seconds 60 -o exec.cap $pid 2>killed.err &
+first=$!
+until [ -s exec.cap ] && "$jsprof" report exec.cap >/dev/null 2>&1; do sleep 0.1; done
+: >go
+wait $first || wrong 'the recording of a process that executes a program fails'
+ran='record of a process that executes a program'
+cp killed.err err
+says 'ended without closing its session'
+run report exec.cap
+is_rc 0
+run ps --csv
+! grep -q "^$pid," out || wrong 'lists what listens no more'
+kill -0 $pid || wrong 'the program that was executed has ended'
+stop $pid
+
 # Tasks and allocations are in it if the host opened its session with them.
 cat >ticks.lark <<'END'
 fn tick(n) {
