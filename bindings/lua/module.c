@@ -307,6 +307,7 @@ static bool module_leaves_out(const struct jsp_lua_options *o, int err)
     unsigned n = atomic_load_explicit(&module_recorded, memory_order_relaxed);
     if (err != -ETXTBSY || n < 2)
         return false;
+    /* ORDER: relaxed. Statistics. */
     if (!atomic_fetch_add_explicit(&module_left_out, 1, memory_order_relaxed)) {
         module_pid = getpid();
         fprintf(stderr, "jsprof: %s: %u Lua states have a capture each; later ones are not "
@@ -429,6 +430,7 @@ static void module_environment(lua_State *L)
         return;
     /* ORDER: relaxed. Statistics. */
     if (atomic_load_explicit(&module_left_out, memory_order_relaxed)) {
+        /* ORDER: relaxed. Statistics. */
         atomic_fetch_add_explicit(&module_left_out, 1, memory_order_relaxed);
         return;
     }

@@ -93,14 +93,14 @@ static inline double looks_cpu_of(const char *name)
     return ns;
 }
 
-static inline void looks_row(const char *what, const char *limit_text, double limit, const char *unit,
-                      const char *beside, const struct bench_series *s)
+static inline void looks_row(const char *what, const char *limit_text, double limit,
+                             const char *unit, const char *beside, const struct bench_series *s)
 {
     bench_print(&(struct bench_row){ what, limit_text, limit, unit, beside }, s);
 }
 
-static inline void looks_one(const char *what, const char *limit_text, double limit, const char *unit,
-                      const char *beside, double value)
+static inline void looks_one(const char *what, const char *limit_text, double limit,
+                             const char *unit, const char *beside, double value)
 {
     struct bench_series s = { .n = 0 };
     bench_add(&s, value);
