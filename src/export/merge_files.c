@@ -134,6 +134,8 @@ int merge_file(struct merge_work *w)
         jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) || jsp_read_is(c.path, JSP_WIRE_FILE_PCS) ||
         jsp_read_is(c.path, JSP_WIRE_FILE_RUNNING))
         return 0; /* written anew from the data */
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_RELAYED))
+        return 0; /* its numbers would be those of other functions */
     if (jsp_read_is(c.path, JSP_WIRE_FILE_STATES))
         jsp_sample_blocks_calls(&c, w->blocks.chunk, w);
     else if (jsp_read_is(c.path, JSP_WIRE_FILE_LABELS))
