@@ -153,6 +153,10 @@ static bool looker_list(struct jsp_looker *l, struct jsp_looked *list,
     bool any = false;
     for (struct jsp_looked *t = list, *next; t; t = next) {
         next = t->next;
+        if (next) { /* while the kernel is asked about this one */
+            __builtin_prefetch(next);
+            __builtin_prefetch(&next->is_known);
+        }
         struct jsp_looker_moment own = looker_moment(l, t, m);
         if (!own.points && t->is_resting) /* it has just come to rest here */
             continue;

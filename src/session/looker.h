@@ -48,7 +48,8 @@
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
 
 /* A thread that the looker samples. The first three are constant while it is added; ran_ns
- * is the CPU time from which on it is sampled. */
+ * is the CPU time from which on it is sampled. A look at a thread that has not run needs the fields
+ * up to is_known, which are two lines of the cache. */
 struct jsp_looked {
     struct jsp_sampled *sampled; /* borrowed */
     pid_t tid;
@@ -56,35 +57,38 @@ struct jsp_looked {
 
     /* Under the looker's lock. */
     struct jsp_looked *next, **link; /* the pointer that leads to it; NULL: it is on no list */
-    bool is_resting;
-    uint32_t n_still;     /* looks in a row that found that it had not run */
-    uint64_t points_seen; /* points of the looker at the last look */
-    struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t ran_ns;  /* its CPU time at the last look */
+    uint64_t points_seen; /* points of the looker at the last look */
+    uint64_t waited;  /* points since the last signal */
+    bool is_resting;
     enum jsp_looked_was was;
+    uint32_t n_still;     /* looks in a row that found that it had not run */
+
+    /* The same, on the wall clock. */
+    uint64_t added_ns, seen_ns; /* time when it was added, and of the last look */
+    uint64_t n_points; /* since it was added */
+    uint64_t again;    /* points since the looker took the last sample */
+    uint64_t put_ns;   /* time of that sample, or of the last one that repeats it */
+    bool is_known;     /* the looker took the last sample, and the thread has not run since */
+
+    /* On both clocks, of a thread that has run. */
+    struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t debt;    /* expirations that no signal has reported yet */
     uint64_t sent_ns; /* time of the last signal */
-    uint64_t waited;  /* points since then */
     /* CPU time that passed, less the expirations counted for it, in LOOKER_WHOLEths of a
      * period */
     int64_t balance;
 
     /* The same, on the wall clock. */
-    uint64_t added_ns, seen_ns; /* time when it was added, and of the last look */
-    uint64_t n_points; /* since it was added */
     /* calls that signals had interrupted before, and those that were made again */
     uint64_t n_cut_before, n_again_before;
     uint64_t delay_ns; /* for how long it had waited for a processor, when it was last asked */
     uint32_t n_awake;  /* looks in a row that did not find it asleep */
     int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
-    /* The looker took the last sample, and the thread has not run since: */
-    bool is_known;
-    uint64_t again;  /* points since then */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
-    uint64_t put_ns; /* time of that sample, or of the last one that repeats it */
     uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
     bool was_stopped; /* ... and whether it had run, but not slept, since the time before */
 };
