@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -220,18 +221,28 @@ static int client_info(struct serve_process *p, const char *line)
 /* Ask a process for its name and sessions. Return 0 or a negative errno. */
 static int client_ask(struct serve_process *p)
 {
-    char line[SERVE_LINE];
     struct serve_talk talk;
     int err = serve_begin(&talk, p, "jsprof 1 info", -1);
-    if (err)
-        return err;
-    if (!jsp_control_may(talk.fd, &p->pid))
+    if (!err && !jsp_control_may(talk.fd, &p->pid)) {
         err = -EPERM;
+        serve_end(&talk);
+    }
+    p->fd = talk.fd;
+    return err;
+}
+
+/* Take its answer. Return 0 or a negative errno. */
+static int client_hear(struct serve_process *p)
+{
+    char line[SERVE_LINE];
+    struct serve_talk talk = { .fd = p->fd };
+    int err = 0;
     while (!err) {
         err = serve_line(&talk, line, CLIENT_ASK_MS);
         err = err == 1 ? client_info(p, line) : err == 0 ? -EPROTO : err;
     }
     serve_end(&talk);
+    p->fd = -1;
     return err == 1 ? 0 : err;
 }
 
@@ -265,8 +276,8 @@ static int client_meet(struct serve_list *out, const char *folder, const char *n
     if (p.err == -ECONNREFUSED)
         unlinkat(at, name, 0); /* its process is gone */
     int err = p.err == -ECONNREFUSED || p.err == -ENOENT ? 0 : client_add(out, &p);
-    if (err || p.err == -ECONNREFUSED || p.err == -ENOENT)
-        free(p.sessions);
+    if (err && p.fd >= 0)
+        close(p.fd);
     return err;
 }
 
@@ -290,14 +301,29 @@ static int client_compare(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
+/* All are asked before the first answer is read, which takes a socket each; who records them needs
+ * a file each as well. Have as many descriptors as the system lets us. */
+static void client_room(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 int serve_find(struct serve_list *out)
 {
     char folder[JSP_CONTROL_PATH];
     int err = 0;
+    client_room();
     *out = (struct serve_list){ .at = NULL };
     for (int i = 0; !err && i < JSP_CONTROL_FOLDERS; i++)
         if (jsp_control_folder(folder, i, getenv("XDG_RUNTIME_DIR")))
             err = client_folder(out, folder);
+    for (uint32_t i = 0; i < out->n; i++)
+        if (out->at[i].fd >= 0)
+            out->at[i].err = client_hear(&out->at[i]);
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, client_compare);
     return err;

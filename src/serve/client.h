@@ -26,6 +26,7 @@ struct serve_process {
     pid_t own_pid;   /* as it numbers itself */
     int64_t since;   /* seconds since 1970 */
     int err;         /* it gave no answer: a negative errno */
+    int fd;          /* while it is asked */
     char host[64], version[16];
     struct serve_session *sessions; /* owned; the newest first */
     uint32_t n_sessions;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,21 +53,10 @@ static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
     return err;
 }
 
-/* A socket and a file for each process: as many as the system lets us have. */
-static void fleet_room(void)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-}
-
 static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
 {
     struct serve_list list;
     int err = 0;
-    fleet_room();
     if (serve_find(&list) < 0)
         return -ENOMEM;
     f->at = calloc((size_t)list.n + 1, sizeof *f->at);

@@ -56,7 +56,7 @@ class Watch(threading.Thread):
                 self.held = max(self.held, sum(one[1] for one in each))
             except (OSError, ValueError):
                 pass  # a child has ended
-            time.sleep(0.02)
+            time.sleep(0.3)
 
 
 def samples_of(path):
@@ -116,6 +116,7 @@ def serve(jsprof, host, hosts, windows, seconds):
         late.append(time.monotonic() - asked - seconds)
         sizes.append(len(body))
     took = time.monotonic() - begin
+    time.sleep(0.5) # until the server has seen the end of its child
     plain = gzip.decompress(body)
     processes = sum(str(one.pid).encode() in plain for one in running)
     fields = stat_of("/proc/%d/stat" % server.pid)

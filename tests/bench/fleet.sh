@@ -7,7 +7,7 @@
 #     B=build sh tests/bench/fleet.sh dump     how long it stops 200 threads
 #
 # HOSTS=500, WINDOWS=3 and SECONDS_OF=10 are of serve, HZ=100 is of push. The hosts of serve have
-# one thread each that computes about a millisecond, ten times a second.
+# one thread each that computes a fifth of a millisecond, ten times a second.
 #
 # SPDX-License-Identifier: MIT
 what=${1:?'serve, push, top or dump'}

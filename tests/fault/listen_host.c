@@ -73,7 +73,7 @@ static void *host_thread(void *runs)
             n = n + 1;
         else
             pause();
-        if (is_light && n % 300000 == 0)
+        if (is_light && n % 60000 == 0)
             usleep(100000);
     }
     return NULL;
