@@ -57,7 +57,7 @@ for got in requests_of(sys.argv[1]):
                         lines_of = tables['locationTable'][index].get('lines', [])
                         names = [text(tables['functionTable'][at['functionIndex']]
                                       .get('nameStrindex')) for at in lines_of]
-                        found = [n for n in names if 'work' in n]
+                        found = [n for n in names if 'work' in n.split(' ')[0]]
                         if found:
                             name = found[0]
                             break
