@@ -237,7 +237,7 @@ static void chrome_mark_event(struct chrome *x, const char *phase, uint32_t mark
 static void chrome_state_event(struct chrome *x, const char *phase, uint32_t thread,
                                const struct jsp_moments_span *span)
 {
-    const struct jsp_profile_state *s = &x->p->states[span->state];
+    const struct jsp_profile_state *s = &x->p->states[span->what];
     char id[24];
     snprintf(id, sizeof id, "state %d", (int)x->p->threads[thread].tid);
     chrome_event(x, phase, thread);
@@ -255,7 +255,8 @@ static void chrome_states(struct chrome *x, uint32_t thread)
 {
     struct jsp_moments_span span;
     uint32_t at = 0;
-    while (jsp_moments_next_span(&x->from.moments, x->p, thread, &at, &span)) {
+    while (jsp_moments_next_span(&x->from.moments, x->p, JSP_MOMENTS_STATE, thread, &at,
+                                 &span)) {
         chrome_state_event(x, "b", thread, &span);
         chrome_state_event(x, "e", thread, &span);
     }

@@ -33,6 +33,8 @@ static const struct marks_schema {
         { "delay", "Until it ran", "duration" },
         { "flow", "Caused", "flow-id" },
         { "cause", "Caused by", "flow-id" } } },
+    { "jsprof-labels", "{marker.data.labels}", "{marker.data.labels}",
+      "The labels that the thread had.", { { "labels", "Labels", "string" } } },
 };
 
 static void marks_schema(struct jsp_json *j, const struct marks_schema *s)
@@ -70,6 +72,8 @@ void firefox_mark_schema(struct firefox *x)
         marks_schema(j, &marks_schemas[1]);
     if (x->timeline.tasks.n_runs || x->timeline.tasks.n_turns)
         marks_schema(j, &marks_schemas[2]);
+    if (x->p->labels.n_sets > 1)
+        marks_schema(j, &marks_schemas[3]);
     jsp_json_close(j, ']');
 }
 
@@ -119,7 +123,7 @@ static void marks_state_cell(struct firefox *x, const struct jsp_moments_span *s
                              enum marks_column column)
 {
     static const struct jsp_read_text row = { "Thread state", 12 };
-    const struct jsp_profile_state *s = &x->p->states[span->state];
+    const struct jsp_profile_state *s = &x->p->states[span->what];
     const char *name = jsp_states[s->state].name;
     struct jsp_json *j = &x->json;
     switch (column) {
@@ -140,8 +144,42 @@ static uint32_t marks_states(struct firefox *x, uint32_t thread, enum marks_colu
 {
     struct jsp_moments_span span;
     uint32_t at = 0, n = 0;
-    for (; jsp_moments_next_span(&x->from.moments, x->p, thread, &at, &span); n++)
+    for (; jsp_moments_next_span(&x->from.moments, x->p, JSP_MOMENTS_STATE, thread, &at, &span);
+         n++)
         marks_state_cell(x, &span, column);
+    return n;
+}
+
+static void marks_labels_cell(struct firefox *x, const struct jsp_moments_span *span,
+                              enum marks_column column)
+{
+    static const struct jsp_read_text row = { "Labels", 6 };
+    struct jsp_json *j = &x->json;
+    char text[JSP_NAMES_LABELS];
+    if (column == MARKS_DATA) {
+        struct jsp_read_text labels =
+            jsp_shown_labels_text(text, &x->p->labels.sets[span->what]);
+        jsp_json_open(j, '{');
+        jsp_json_key_text(j, "type", "jsprof-labels");
+        jsp_json_key(j, "labels");
+        jsp_json_bytes(j, labels.at, labels.len);
+        jsp_json_close(j, '}');
+    } else if (column == MARKS_START || column == MARKS_END) {
+        firefox_time(x, column == MARKS_START ? span->from : span->to);
+    } else {
+        jsp_json_u64(j, column == MARKS_NAME ? jsp_strings_add(&x->strings, row)
+                                             : column == MARKS_PHASE);
+    }
+}
+
+/* Write one column of the spans of the thread's labels. Return how many there are. */
+static uint32_t marks_labels(struct firefox *x, uint32_t thread, enum marks_column column)
+{
+    struct jsp_moments_span span;
+    uint32_t at = 0, n = 0;
+    for (; jsp_moments_next_span(&x->from.moments, x->p, JSP_MOMENTS_LABELS, thread, &at, &span);
+         n++)
+        marks_labels_cell(x, &span, column);
     return n;
 }
 
@@ -244,6 +282,7 @@ void firefox_marks(struct firefox *x, uint32_t thread)
             marks_cell(x, &t->events.marks[t->marks[first + i]],
                        (enum marks_column)column);
         spans = marks_states(x, thread, (enum marks_column)column);
+        spans += marks_labels(x, thread, (enum marks_column)column);
         spans += marks_tasks(x, thread, (enum marks_column)column);
         jsp_json_close(j, ']');
     }

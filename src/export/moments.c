@@ -35,6 +35,7 @@ static void moments_fill(struct jsp_moments *m, struct jsp_profile *p,
                                                                 .ordinal = ordinal,
                                                                 .cpu = item.cpu };
         m->list[m->first[item.thread] - 1].state = p->stacks[item.stack].state;
+        m->list[m->first[item.thread] - 1].labels = p->stacks[item.stack].labels;
         ordinal++;
     }
 }
@@ -99,18 +100,24 @@ static int64_t moments_from(const struct jsp_moment *of, uint32_t i, uint64_t pe
     return from < of[i - 1].time || late <= period_ns ? of[i - 1].time : from;
 }
 
+static uint32_t moments_what(const struct jsp_moment *m, enum jsp_moments_of kind)
+{
+    return kind == JSP_MOMENTS_STATE ? m->state : m->labels;
+}
+
 bool jsp_moments_next_span(const struct jsp_moments *m, const struct jsp_profile *p,
-                           uint32_t thread, uint32_t *at, struct jsp_moments_span *out)
+                           enum jsp_moments_of kind, uint32_t thread, uint32_t *at,
+                           struct jsp_moments_span *out)
 {
     const struct jsp_moment *of = m->list + m->first[thread];
     uint32_t n = m->first[thread + 1] - m->first[thread];
-    while (*at < n && !of[*at].state)
+    while (*at < n && !moments_what(&of[*at], kind))
         ++*at;
     if (*at == n)
         return false;
     *out = (struct jsp_moments_span){ moments_from(of, *at, p->period_ns), of[*at].time,
-                                      of[*at].state };
-    while (++*at < n && of[*at].state == out->state &&
+                                      moments_what(&of[*at], kind) };
+    while (++*at < n && moments_what(&of[*at], kind) == out->what &&
            moments_from(of, *at, p->period_ns) <= out->to)
         out->to = of[*at].time;
     return true;

@@ -1,9 +1,9 @@
 /* export/perfetto.c - a trace in Perfetto's own format (ui.perfetto.dev, trace_processor).
  *
  * All packets are of one sequence, whose first packet begins the tables of names. Processes and
- * threads are tracks, and so are the states of a thread, counters, and marks that do not overlap
- * each other. Field numbers are those of Perfetto's protos/perfetto/trace; samples are of the kind
- * that version 58 introduced, because only these have a value.
+ * threads are tracks, and so are the states and the labels of a thread, counters, and marks that
+ * do not overlap each other. Field numbers are those of Perfetto's protos/perfetto/trace. Samples
+ * are of the kind that version 58 introduced, because only these have a value.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -125,6 +125,7 @@ int jsp_export_perfetto(struct jsp_export *e)
         perfetto_samples(x);
         perfetto_tasks(x);
         perfetto_states(x);
+        perfetto_labels(x);
         perfetto_marks(x);
         perfetto_counters(x);
         err = x->error ? x->error : x->sources.error;

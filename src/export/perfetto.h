@@ -55,6 +55,7 @@ enum perfetto_track { /* the upper half of a track's number; the lower one is a 
     PERFETTO_OF_STATE,
     PERFETTO_OF_MARKS,
     PERFETTO_OF_COUNTER,
+    PERFETTO_OF_LABELS,
 };
 
 struct perfetto {
@@ -110,6 +111,7 @@ static inline uint64_t perfetto_made(const struct perfetto *x, uint32_t stack)
 /* perfetto_events.c: write what lies on tracks. */
 void perfetto_tasks(struct perfetto *x);
 void perfetto_states(struct perfetto *x);
+void perfetto_labels(struct perfetto *x);
 void perfetto_marks(struct perfetto *x);
 void perfetto_counters(struct perfetto *x);
 

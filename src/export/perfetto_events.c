@@ -11,6 +11,7 @@
 
 #include "base/grow.h"
 #include "perfetto.h"
+#include "shown_names.h"
 
 enum { EVENTS_BEGIN = 1, EVENTS_END = 2, EVENTS_INSTANT = 3, EVENTS_COUNTER = 4 };
 
@@ -166,8 +167,8 @@ void perfetto_states(struct perfetto *x)
         struct jsp_moments_span span;
         uint32_t at = 0;
         bool has_track = false;
-        while (jsp_moments_next_span(&x->from.moments, x->p, t, &at, &span)) {
-            const struct jsp_profile_state *s = &x->p->states[span.state];
+        while (jsp_moments_next_span(&x->from.moments, x->p, JSP_MOMENTS_STATE, t, &at, &span)) {
+            const struct jsp_profile_state *s = &x->p->states[span.what];
             if (!has_track)
                 perfetto_track(x, track, perfetto_id(PERFETTO_OF_THREAD, t),
                                perfetto_of("state"));
@@ -175,6 +176,30 @@ void perfetto_states(struct perfetto *x)
             perfetto_text(x, &x->inner, EVENTS_CATEGORY, perfetto_of("thread state"));
             perfetto_text(x, &x->inner, EVENTS_NAME, perfetto_of(jsp_states[s->state].name));
             events_text(x, PERFETTO_KEY_DETAIL, s->detail);
+            events_put(x, track, EVENTS_BEGIN, span.from);
+            events_put(x, track, EVENTS_END, span.to);
+        }
+    }
+}
+
+/* -- Labels --------------------------------------------------------------------- */
+
+void perfetto_labels(struct perfetto *x)
+{
+    for (uint32_t t = 0; t < x->p->n_threads; t++) {
+        uint64_t track = perfetto_id(PERFETTO_OF_LABELS, t);
+        struct jsp_moments_span span;
+        char text[JSP_NAMES_LABELS];
+        uint32_t at = 0;
+        bool has_track = false;
+        while (jsp_moments_next_span(&x->from.moments, x->p, JSP_MOMENTS_LABELS, t, &at, &span)) {
+            if (!has_track)
+                perfetto_track(x, track, perfetto_id(PERFETTO_OF_THREAD, t),
+                               perfetto_of("labels"));
+            has_track = true;
+            perfetto_text(x, &x->inner, EVENTS_CATEGORY, perfetto_of("labels"));
+            perfetto_text(x, &x->inner, EVENTS_NAME,
+                          jsp_shown_labels_text(text, &x->p->labels.sets[span.what]));
             events_put(x, track, EVENTS_BEGIN, span.from);
             events_put(x, track, EVENTS_END, span.to);
         }

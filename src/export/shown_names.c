@@ -62,3 +62,22 @@ void jsp_shown_thread(struct jsp_sink *out, const struct jsp_profile *p, uint32_
     char text[JSP_NAMES_THREAD];
     jsp_shown_plain_bytes(out, jsp_shown_thread_text(text, p, thread), separator);
 }
+
+struct jsp_read_text jsp_shown_labels_text(char out[JSP_NAMES_LABELS],
+                                           const struct jsp_label_set *set)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < set->n; i++) {
+        const struct jsp_labels_pair *pair = &set->pairs[i];
+        size_t room = JSP_NAMES_LABELS - n;
+        int len = snprintf(out + n, room, "%s%.*s=%.*s", i ? ", " : "", (int)pair->key.len,
+                           pair->key.at, (int)pair->value.len, pair->value.at);
+        if (len < 0 || (size_t)len >= room) {
+            memcpy(out + JSP_NAMES_LABELS - 4, "...", 3);
+            n = JSP_NAMES_LABELS - 1;
+            break;
+        }
+        n += (size_t)len;
+    }
+    return (struct jsp_read_text){ out, (uint32_t)n };
+}

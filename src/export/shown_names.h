@@ -27,6 +27,11 @@ enum { JSP_NAMES_THREAD = 160 };
 struct jsp_read_text jsp_shown_thread_text(char out[JSP_NAMES_THREAD],
                                            const struct jsp_profile *p, uint32_t thread);
 
+/* Format a set of labels as "route=/login, tenant=7", unescaped; what does not fit is "...". */
+enum { JSP_NAMES_LABELS = 2048 };
+struct jsp_read_text jsp_shown_labels_text(char out[JSP_NAMES_LABELS],
+                                           const struct jsp_label_set *set);
+
 /* Return the thread's name in the recording, or "". */
 const char *jsp_shown_of_thread(const struct jsp_profile *p, uint32_t thread);
 

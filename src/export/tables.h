@@ -46,6 +46,7 @@ struct jsp_moment {
     uint64_t weight, cpu_ns;
     uint32_t node;    /* in the stacks */
     uint32_t state;   /* in the profile's states[] */
+    uint32_t labels;  /* in its labels.sets[] */
     uint32_t ordinal; /* number among all selected samples, in file order */
     int16_t cpu;
 };
@@ -66,17 +67,19 @@ int jsp_moments_build(struct jsp_moments *m, struct jsp_profile *p,
 uint32_t jsp_moments_nodes(const struct jsp_moments *m, const struct jsp_calltree *s,
                            uint32_t thread, uint8_t *mark, uint32_t *list);
 
-/* A span of time in which all samples of a thread have one state. */
+/* A span of time in which all samples of a thread have one state, or one set of labels. */
+enum jsp_moments_of { JSP_MOMENTS_STATE, JSP_MOMENTS_LABELS };
 struct jsp_moments_span {
     int64_t from, to;
-    uint32_t state; /* in the profile's states[]; never 0 */
+    uint32_t what; /* in the profile's states[], or in its labels.sets[]; never 0 */
 };
 
 /* Return the next span of a thread. *at is 0 before the first call. A sample stands for the
  * time since the one before, or for its expirations if much more time has passed. Return false
  * after the last one. */
 bool jsp_moments_next_span(const struct jsp_moments *m, const struct jsp_profile *p,
-                           uint32_t thread, uint32_t *at, struct jsp_moments_span *out);
+                           enum jsp_moments_of kind, uint32_t thread, uint32_t *at,
+                           struct jsp_moments_span *out);
 void jsp_moments_free(struct jsp_moments *m);
 
 /* -- tables.c */

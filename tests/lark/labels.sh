@@ -49,4 +49,12 @@ done
 "$jsprof" report --by label "$tmp/m.cap" >/dev/null
 "$jsprof" convert --to pprof -o "$tmp/a.pb.gz" "$tmp/0.cap"
 gzip -dc "$tmp/a.pb.gz" | grep -q /short || say 'pprof has no label'
+# As spans of the thread in formats with a time axis.
+"$jsprof" convert --to firefox -o "$tmp/a.json" "$tmp/0.cap"
+"$jsprof" convert --to perfetto -o "$tmp/a.pftrace" "$tmp/0.cap"
+for route in /long /short; do
+    grep -qF "\"type\":\"jsprof-labels\",\"labels\":\"route=$route\"" "$tmp/a.json" ||
+        say "firefox has no $route"
+    grep -qaF "route=$route" "$tmp/a.pftrace" || say "perfetto has no $route"
+done
 exit $bad
