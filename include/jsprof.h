@@ -228,7 +228,7 @@ typedef struct jsprof_options {
     /* Stall mode: write only what happens in turns of a loop (jsprof_turn_begin) that take
      * longer than so many nanoseconds, up to an hour; 0: write everything. Outside of turns, an
      * outermost run of a task counts as one. Samples in quick turns, and between turns, count as
-     * lost_paused. A mark is written if a long turn is open at a moment of it; a value of a
+     * lost_quick. A mark is written if a long turn is open at a moment of it; a value of a
      * counter if it is set in one. */
     uint64_t    stalls;
     const char *vm;          /* with JSPROF_CONTROL: the interpreter and its version, at most 31
@@ -372,7 +372,7 @@ JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
 /* The number of timer expirations that were kept and lost. This equation always holds:
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
- *               lost_blocked + lost_undelivered + lost_fold */
+ *               lost_blocked + lost_undelivered + lost_fold + lost_quick */
 typedef struct jsprof_stats {
     size_t   size;          /* set by the caller: sizeof(jsprof_stats) */
     uint64_t expirations;   /* timer periods that passed while threads were sampled, by the
@@ -410,6 +410,7 @@ typedef struct jsprof_stats {
     uint64_t lost_undelivered; /* due at detach or stop, but the signal had not arrived yet:
                                 * on the CPU clock it waits for the scheduler's next tick */
     uint64_t lost_fold;        /* in continuous mode: there was no room for another stack */
+    uint64_t lost_quick;       /* in stall mode: in no turn that took too long */
 } jsprof_stats;
 
 /* Fill *out. -EINVAL: size is 0 or unknown. */
@@ -984,8 +985,9 @@ JSPROF_API void jsprof_task_end(jsprof_thread *t, jsprof_task task) JSPROF_OWNER
 JSPROF_API void jsprof_task_ready(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
 
 /* The task will be ready after `in_ns`: a timer was set. Then its delay is how much later than that
- * it runs. A timer that repeats is set anew for each run, before or after the run. */
-JSPROF_API void jsprof_task_due(jsprof_thread *t, jsprof_task task, uint64_t in_ns) JSPROF_OWNER;
+ * it runs. A timer that repeats is set anew for each run, before or after the run. A negative time:
+ * it was ready so long ago, for a host that learns it only when the timer runs. */
+JSPROF_API void jsprof_task_due(jsprof_thread *t, jsprof_task task, int64_t in_ns) JSPROF_OWNER;
 
 /* The task will not run again: it was cancelled, or its object is freed. Optional. */
 JSPROF_API void jsprof_task_done(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;

@@ -19,7 +19,7 @@ lua_known = -DJSPROF_LUA_KNOWN='"$(subst $(lua_space),|,$(LUA_KNOWN))"'
 lua_names = $(patsubst bindings/lua/%.c,%,$(wildcard bindings/lua/$(1)*.c))
 # What a program that requires the module needs beside it, and what belongs to no library.
 LUA_MODULE = api_module called environment errors imports loop module module_functions module_options \
-  tasks task_wraps threads traces wraps memory watch
+  tasks task_turns task_wraps threads traces wraps memory watch
 LUA_PROGRAM = $(filter-out api_module,$(LUA_MODULE)) main fatal_signals $(LUA_LIBRARY)
 LUA_LIBRARY = api_linked
 LUA_COMMON = $(filter-out $(LUA_MODULE) $(LUA_PROGRAM) $(LUA_LIBRARY) launch preload,$(call lua_names)) \

@@ -157,16 +157,19 @@ LOOP_ENTRY(loop_resume, LOOP_RESUME, b, true)
 static void loop_waited(uint64_t since, int timeout, const void *from)
 {
     uint64_t n_changes = loop_changes();
-    bool is_here = timeout && jsp_lua_here.run && jsp_lua_here.n_changes == n_changes;
+    bool is_here = jsp_lua_here.run && jsp_lua_here.n_changes == n_changes;
     const struct jsp_lua_importer *by = is_here ? jsp_lua_imports_of((uintptr_t)from) : NULL;
     int saved_errno = errno;
-    if (by)
+    if (by && timeout)
         loop_mark(jsp_lua_here.run, n_changes, since, "poll", by->name);
+    if (by)
+        jsp_lua_task_waited();
     errno = saved_errno;
 }
 
 static int loop_epoll_wait(int epoll, struct epoll_event *events, int n, int timeout)
 {
+    jsp_lua_task_waits();
     uint64_t since = timeout ? jsprof_now() : 0;
     int result = epoll_wait(epoll, events, n, timeout);
     loop_waited(since, timeout, __builtin_return_address(0));
@@ -176,6 +179,7 @@ static int loop_epoll_wait(int epoll, struct epoll_event *events, int n, int tim
 static int loop_epoll_pwait(int epoll, struct epoll_event *events, int n, int timeout,
                             const sigset_t *mask)
 {
+    jsp_lua_task_waits();
     uint64_t since = timeout ? jsprof_now() : 0;
     int result = epoll_pwait(epoll, events, n, timeout, mask);
     loop_waited(since, timeout, __builtin_return_address(0));

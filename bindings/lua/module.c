@@ -205,6 +205,8 @@ static int module_end(struct module_run *run, lua_State *L, jsprof_stats *stats)
     int taken = module_quiet(run);
     if (run->lua)
         jsp_lua_count_end(run->lua, L);
+    if (run->tasks)
+        jsp_lua_task_waits(); /* the last turn ends */
     int err = run->prof ? jsprof_stop(run->prof) : 0;
     if (run->prof && stats)
         jsprof_stats_get(run->prof, stats);
@@ -363,7 +365,7 @@ static int module_start_with(lua_State *L, uint32_t flags)
     module_list(run);
     module_keep(L, run);
     jsp_lua_threads_begin(run);
-    if (run->has_loop)
+    if (run->has_loop || run->tasks)
         jsp_lua_threads_enter(L); /* waits are marked before the first callback, too */
     return 2;
 }

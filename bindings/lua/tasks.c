@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dlfcn.h>
+
 #include "called.h"
 #include "imports.h"
 #include "loop.h"
@@ -21,6 +23,7 @@ enum { TASKS_UNKNOWN = 256 /* power of two */, TASKS_KIND = 64, TASKS_ARGUMENTS 
 struct tasks_ref {
     jsprof_task task;     /* 0: no function */
     const void *function; /* only compared */
+    void *timer;          /* libuv's that calls it, or NULL */
 };
 
 /* Only the thread that runs the state uses it. */
@@ -38,6 +41,7 @@ static const char tasks_key = 0;
 
 static __thread lua_State *tasks_current; /* the coroutine that was resumed last, and still runs */
 static __thread int tasks_read;           /* what was read from the registry last */
+static __thread int tasks_last;           /* what was kept there last; 0: no task */
 
 /* A run that no other one is around, and its C frame. An error may have ended it. */
 static __thread struct {
@@ -180,7 +184,7 @@ static struct tasks_ref tasks_kept(lua_State *L, const void *from)
         return (struct tasks_ref){ 0 };
     tasks_doing(L, run, by->name, "callback", kind);
     return (struct tasks_ref){ jsprof_task_new(jsp_lua_here.tasks, kind, text, 0),
-                               lua_topointer(L, -1) };
+                               lua_topointer(L, -1), NULL };
 }
 
 static void tasks_dropped(lua_State *L, int ref)
@@ -192,14 +196,89 @@ static void tasks_dropped(lua_State *L, int ref)
     run->tasks->refs[ref] = (struct tasks_ref){ 0 };
 }
 
-/* Return the task of a function that was read from the registry just now, or 0. */
-static jsprof_task tasks_of_function(lua_State *L, int at, const struct jsp_lua_tasks *t)
+/* Return the function that was read from the registry just now, or NULL. */
+static const struct tasks_ref *tasks_of_function(lua_State *L, int at,
+                                                 const struct jsp_lua_tasks *t)
 {
     if (tasks_read < 0 || (size_t)tasks_read >= t->n_refs || !lua_isfunction(L, at))
-        return 0;
+        return NULL;
     const struct tasks_ref *ref = &t->refs[tasks_read];
-    return ref->task && ref->function == lua_topointer(L, at) ? ref->task : 0;
+    return ref->task && ref->function == lua_topointer(L, at) ? ref : NULL;
 }
+
+/* -- Timers of libuv ---------------------------------------------------------------------- */
+
+typedef int tasks_timer_start(void *timer, void *callback, uint64_t in_ms, uint64_t repeat_ms);
+typedef int tasks_timer_again(void *timer);
+typedef uint64_t tasks_timer_repeat(const void *timer);
+
+static struct {
+    tasks_timer_start *start;
+    tasks_timer_again *again;
+    tasks_timer_repeat *repeat;
+} tasks_uv;
+
+/* A library that calls libuv has linked it; nothing else need see it. */
+static void tasks_find_uv(const void *caller)
+{
+    Dl_info its;
+    void *library = NULL;
+    if (tasks_uv.start)
+        return;
+    if (dladdr(caller, &its))
+        library = dlopen(its.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+    *(void **)&tasks_uv.repeat = dlsym(library ? library : RTLD_DEFAULT, "uv_timer_get_repeat");
+    *(void **)&tasks_uv.again = dlsym(library ? library : RTLD_DEFAULT, "uv_timer_again");
+    *(void **)&tasks_uv.start = dlsym(library ? library : RTLD_DEFAULT, "uv_timer_start");
+    if (library)
+        dlclose(library);
+}
+
+static void tasks_due(jsprof_task task, uint64_t in_ms)
+{
+    uint64_t most = INT64_MAX / 1000000;
+    jsprof_task_due(jsp_lua_here.tasks, task, (int64_t)(in_ms < most ? in_ms : most) * 1000000);
+}
+
+/* Return the tasks of the state that this thread runs, or NULL. */
+static struct jsp_lua_tasks *tasks_of_state(void)
+{
+    /* ORDER: acquire, for the reason that jsp_lua_threads_enter gives. */
+    bool is_here = jsp_lua_here.tasks && jsp_lua_here.n_changes ==
+                   atomic_load_explicit(&jsp_lua_changes, memory_order_acquire);
+    return is_here ? jsp_lua_here.run->tasks : NULL;
+}
+
+/* The library has kept the function just before. */
+static int tasks_start(void *timer, void *callback, uint64_t in_ms, uint64_t repeat_ms)
+{
+    struct jsp_lua_tasks *t = tasks_last > 0 ? tasks_of_state() : NULL;
+    struct tasks_ref *ref = t && (size_t)tasks_last < t->n_refs ? &t->refs[tasks_last] : NULL;
+    tasks_find_uv(__builtin_return_address(0));
+    if (ref && ref->task) {
+        ref->timer = timer;
+        tasks_due(ref->task, in_ms);
+    }
+    tasks_last = 0;
+    return tasks_uv.start ? tasks_uv.start(timer, callback, in_ms, repeat_ms) : -ENOSYS;
+}
+
+static int tasks_again(void *timer)
+{
+    struct jsp_lua_tasks *t = tasks_of_state();
+    tasks_find_uv(__builtin_return_address(0));
+    uint64_t repeat_ms = tasks_uv.repeat ? tasks_uv.repeat(timer) : 0;
+    for (size_t i = 0; t && repeat_ms && i < t->n_refs; i++)
+        if (t->refs[i].timer == timer)
+            tasks_due(t->refs[i].task, repeat_ms);
+    return tasks_uv.again ? tasks_uv.again(timer) : -ENOSYS;
+}
+
+static struct jsp_lua_import tasks_uv_imports[] = {
+    { "uv_timer_start", (uintptr_t)tasks_start, 0 },
+    { "uv_timer_again", (uintptr_t)tasks_again, 0 },
+    { NULL, 0, 0 },
+};
 
 /* -- Runs --------------------------------------------------------------------------------- */
 
@@ -232,6 +311,7 @@ static void tasks_end_left(const char *frame)
     if (!tasks_outer.frame || frame < tasks_outer.frame)
         return;
     tasks_outer.frame = NULL;
+    jsp_lua_task_leaves(tasks_outer.run.task);
     jsprof_task_end(tasks_outer.run.thread, tasks_outer.run.task);
 }
 
@@ -270,7 +350,8 @@ void jsp_lua_task_call(struct jsp_lua_task_run *r, lua_State *L, int n,
         return;
     tasks_end_left(how->frame);
     bool is_outer = !jsprof_task_running(jsp_lua_here.tasks);
-    jsprof_task task = tasks_of_function(L, -n - 1, run->tasks);
+    const struct tasks_ref *ref = tasks_of_function(L, -n - 1, run->tasks);
+    jsprof_task task = ref ? ref->task : 0;
     const char *text = NULL;
     if (!task && how->library && is_outer)
         text = jsp_lua_called_function(L, n, run);
@@ -280,6 +361,9 @@ void jsp_lua_task_call(struct jsp_lua_task_run *r, lua_State *L, int n,
     }
     if (!task)
         return;
+    uint64_t repeat_ms = ref && ref->timer && tasks_uv.repeat ? tasks_uv.repeat(ref->timer) : 0;
+    if (repeat_ms) /* libuv has set it again */
+        tasks_due(task, repeat_ms);
     tasks_begin(r, task);
     if (!how->catches && is_outer) {
         tasks_outer.frame = how->frame;
@@ -294,6 +378,7 @@ void jsp_lua_task_end(const struct jsp_lua_task_run *r, lua_State *co)
     if (tasks_outer.run.task == r->task)
         tasks_outer.frame = NULL;
     tasks_current = r->before;
+    jsp_lua_task_leaves(r->task);
     jsprof_task_end(r->thread, r->task);
     if (co && lua_status(co) != LUA_YIELD)
         jsprof_task_done(r->thread, r->task);
@@ -315,6 +400,7 @@ static uintptr_t tasks_ref(lua_State *L, uintptr_t table, uintptr_t unused)
     struct tasks_ref *place = kept.task ? tasks_place(jsp_lua_here.run->tasks, (int)ref) : NULL;
     if (place)
         *place = kept;
+    tasks_last = place ? (int)ref : 0;
     return ref;
 }
 
@@ -369,19 +455,25 @@ int jsp_lua_tasks_begin(lua_State *L, struct module_run *run)
         err = jsp_lua_task_wraps(L, run->lua);
     if (!err)
         err = jsp_lua_imports_begin(tasks_imports, run->prof);
+    if (!err)
+        err = jsp_lua_imports_begin(tasks_uv_imports, run->prof);
     if (err)
         return err;
     run->tasks = calloc(1, sizeof *run->tasks);
+    jsp_lua_task_forget_turn();
     for (int i = 0; i < TASKS_N; i++)
         memcpy(&tasks_functions[i], &tasks_imports[i].theirs, sizeof tasks_functions[i]);
     jsp_lua_imports_replace(tasks_imports);
+    jsp_lua_imports_replace(tasks_uv_imports);
     return run->tasks ? 0 : -ENOMEM;
 }
 
 void jsp_lua_tasks_look(const struct module_run *run)
 {
-    if (run->tasks)
-        jsp_lua_imports_replace(tasks_imports);
+    if (!run->tasks)
+        return;
+    jsp_lua_imports_replace(tasks_imports);
+    jsp_lua_imports_replace(tasks_uv_imports);
 }
 
 void jsp_lua_tasks_end(struct module_run *run)

@@ -4,6 +4,7 @@
  * library in C; each resume is a run. A library that keeps a function for later keeps it in the
  * registry: that function is a task, and a run is a call of it. Another outermost call of a
  * library (see loop.h) is a run of a task that nobody knows the maker of, one for each function.
+ * What a library does between two waits for events is a turn.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -43,6 +44,13 @@ void jsp_lua_task_call(struct jsp_lua_task_run *r, lua_State *L, int n,
 
 /* The run ends. `co` is the coroutine that was resumed, or NULL. */
 void jsp_lua_task_end(const struct jsp_lua_task_run *r, lua_State *co);
+
+/* -- task_turns.c: a library of this thread's state is about to wait for events, or has waited;
+ * a run ends; a recording begins. */
+void jsp_lua_task_waits(void);
+void jsp_lua_task_waited(void);
+void jsp_lua_task_leaves(jsprof_task task);
+void jsp_lua_task_forget_turn(void);
 
 /* The coroutine on top was made here, to run the function at this index. */
 void jsp_lua_task_coroutine(lua_State *L, int function);

@@ -114,6 +114,7 @@ endif
 ifneq ($(GJS),)
 # Functions of libraries that gjs-console replaces; the preloaded library's are in its exports.map.
 GJS_REPLACES = pthread_setname_np g_type_register_static_simple g_callable_info_create_closure \
+  g_closure_set_meta_marshal g_signal_connect_closure_by_id \
   g_callable_info_destroy_closure gi_callable_info_create_closure \
   gi_callable_info_destroy_closure _ZN2JS11SetJobQueue* _ZN2JS4CallEP9JSContext*S4_* \
   _ZN2JS17AddPersistentRootEPNS_14RootingContext*
@@ -140,7 +141,7 @@ $(GJS): $(call mozjs_objects,$(GJS_MOZJS),$(basename $(notdir $(CXX_SRC)))) $(RE
 	  $(GJS_LIBS)
 
 $(PRELOAD_SO): $(call mozjs_objects,$(GJS_MOZJS),$(MOZJS_PARTS) preload/preload recording \
-  request errors farewell counts coverage script sources threads frames painting tasks) $(RELAY_OBJ) \
+  request errors farewell counts coverage script sources threads frames painting tasks signals) $(RELAY_OBJ) \
   $(B)/lib/libjsprof.a bindings/mozjs/preload/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'

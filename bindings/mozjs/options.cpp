@@ -84,9 +84,10 @@ void options_add_ours(GOptionGroup *group, profile_options *p)
         { "profile-alloc", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
           reinterpret_cast<void *>(on_ours),
           "Sample allocations, too, one in each so many bytes (default: 524288)", "BYTES" },
-        { "profile-tasks", 0, G_OPTION_FLAG_NO_ARG, G_OPTION_ARG_CALLBACK,
+        { "profile-tasks", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK,
           reinterpret_cast<void *>(on_ours),
-          "Record what the program schedules, and each of its runs", nullptr },
+          "Record what the program schedules, and each of its runs; with signals, the handlers "
+          "of signals, too", "signals" },
         { "profile-stalls", 0, 0, G_OPTION_ARG_STRING, &p->stalls,
           "Record only turns of the loop that take longer, such as 16ms", "TIME" },
         { "profile-toggle", 0, 0, G_OPTION_ARG_STRING, &p->toggle,
@@ -160,8 +161,6 @@ int options_take_one(profile_options *p, int argc, char **argv, int i)
     size_t len = value ? static_cast<size_t>(value - argv[i]) : strlen(argv[i]);
     char **slot = options_slot(p, argv[i], len);
 
-    if (slot == &p->tasks && value)
-        return 0; /* refused later: it takes none */
     if ((slot == &p->alloc || slot == &p->tasks) && !value)
         value = "=1"; /* for alloc, the usual distance */
     if (!slot || (!value && i + 1 == argc))

@@ -297,6 +297,11 @@ bool recording_has_tasks(void)
     return recording_request.session && recording_request.has_tasks;
 }
 
+bool recording_has_signals(void)
+{
+    return recording_request.session && recording_request.has_signals;
+}
+
 jsprof_thread *recording_tasks(JSContext **cx)
 {
     if (!recording_js || !recording_has_tasks())

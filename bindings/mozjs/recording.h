@@ -55,6 +55,7 @@ void recording_end_allocations(void);
 /* Return whether tasks are to be recorded; and the calling thread, with its context, where they
  * are, else nullptr. Either function of jsprof_task does nothing for nullptr. */
 bool recording_has_tasks(void);
+bool recording_has_signals(void); /* handlers of signals, too */
 jsprof_thread *recording_tasks(JSContext **cx);
 
 /* Write the name that gjs gives to the C function that the script calls right now, as

@@ -59,6 +59,16 @@ bool request_read_threads(const char *program, const char *text)
     return false;
 }
 
+/* `allowed` says what else than "signals" may be there. */
+bool request_read_tasks(const char *program, const char *name, const char *text,
+                        const char *allowed)
+{
+    if (strcmp(text, "signals") == 0 || strcmp(text, "1") == 0)
+        return true;
+    fprintf(stderr, "%s: %s=%s: %s\n", program, name, text, allowed);
+    return false;
+}
+
 /* Return whether the descriptor leads to the place where a new file of this name would
  * be. */
 bool request_is_same(const struct stat *file, int fd)
@@ -99,6 +109,9 @@ bool request_read(const profile_options *asked, const char *program, jsprof_opti
            (!asked->form || request_read_form(program, asked->form, &o->flags)) &&
            (!asked->threads || request_read_threads(program, asked->threads)) &&
            (!asked->alloc || request_set(program, "--profile-alloc", asked->alloc, o)) &&
+           (!asked->tasks ||
+            request_read_tasks(program, "--profile-tasks", asked->tasks,
+                               "only signals is allowed")) &&
            (!asked->stalls || request_set(program, "--profile-stalls", asked->stalls, o)) &&
            (!asked->toggle || request_read_toggle(program, asked->toggle, begins_stopped));
 }
@@ -140,6 +153,7 @@ bool request_open_file(const profile_options *asked, const request_program *prog
     r->toggles = asked->toggle != nullptr;
     r->allocates = o.alloc != 0;
     r->has_tasks = asked->tasks || o.stalls != 0;
+    r->has_signals = asked->tasks && strcmp(asked->tasks, "signals") == 0;
     r->all_threads = asked->threads && strcmp(asked->threads, "all") == 0;
     o.path = asked->output;
     snprintf(r->name, sizeof r->name, "--profile-output: %s", asked->output);
@@ -172,8 +186,13 @@ bool request_open_env(const request_program *program, request *r)
     snprintf(r->name, sizeof r->name, "%s%s",
              path ? "JSPROF: " : folder ? "JSPROF_CONTINUOUS: " : "JSPROF_CONTROL",
              path ? path : folder ? folder : "");
+    const char *tasks = request_variable("JSPROF_TASKS");
+    if (tasks && strcmp(tasks, "0") == 0)
+        tasks = nullptr;
     if ((path && !request_is_apart(program->name, "JSPROF", path)) ||
-        !request_is_alone(program, r))
+        !request_is_alone(program, r) ||
+        (tasks && !request_read_tasks(program->name, "JSPROF_TASKS", tasks,
+                                      "0, 1 or signals is allowed")))
         return false;
     int err = jsprof_start_from_env(&r->session);
     if (err < 0) {
@@ -182,7 +201,8 @@ bool request_open_env(const request_program *program, request *r)
     }
     const char *alloc = environment_get("JSPROF_ALLOC");
     r->allocates = alloc && strcmp(alloc, "0") != 0;
-    r->has_tasks = environment_get("JSPROF_STALLS") != nullptr;
+    r->has_tasks = tasks || environment_get("JSPROF_STALLS");
+    r->has_signals = tasks && strcmp(tasks, "signals") == 0;
     return err >= 0 && request_print_path(program, r);
 }
 

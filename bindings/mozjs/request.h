@@ -22,7 +22,7 @@ struct profile_options {
     char *calls; /* only of gjs-console: see counts.h */
     char *threads;
     char *alloc;
-    char *tasks;  /* any text: record tasks */
+    char *tasks;  /* "1": record tasks; "signals": also handlers of signals */
     char *stalls; /* only turns of the loop that take longer, with their tasks */
     bool is_environment; /* JSPROF_HZ and JSPROF_CLOCK */
 };
@@ -42,6 +42,7 @@ struct request {
     bool begins_stopped;  /* until the first SIGUSR2 */
     bool allocates;       /* allocations are sampled */
     bool has_tasks;       /* tasks are recorded */
+    bool has_signals;     /* also handlers of signals */
     bool all_threads;     /* threads without scripts are sampled, too */
     char name[4200];      /* its name in messages: option and path */
 };
@@ -53,8 +54,8 @@ bool request_open(const profile_options *options, const request_program *program
  * output would spoil both. So would "-", the name that other programs have for that. */
 bool request_is_apart(const char *program, const char *option, const char *path);
 
-/* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads, -alloc and -stalls
- * accept these values. */
+/* Return whether --profile-output, -hz, -clock, -toggle, -form, -threads, -alloc, -tasks and
+ * -stalls accept these values. */
 bool request_check(const profile_options *options, const char *program);
 
 #endif

@@ -28,10 +28,10 @@
 #include <js/Object.h>
 #include <js/Wrapper.h>
 
-#include "context.h"
+#include <glib.h>
 
-/* Our code between a C library, or the engine, and the script; reports hide it. */
-#define TASKS_GLUE __attribute__((section("jsprof_tasks"), noinline))
+#include "context.h"
+#include "tasks.h"
 
 namespace {
 
@@ -45,36 +45,69 @@ struct tasks_name {
     char text[256];
 };
 
-bool tasks_add_name(JSContext *cx, JS::HandleFunction function, tasks_name *out)
-{
-    JS::RootedString name(cx, engine_function_name(cx, function));
-    const JS::UniqueChars text = name ? JS_EncodeStringToUTF8(cx, name) : nullptr;
+/* What a name is made of. Both pointers are only compared. */
+struct tasks_parts {
+    const void *name;
+    const char *file;
+    uint32_t line, collection; /* in which both were alive */
+};
 
-    snprintf(out->text, sizeof out->text, "%s", text && text[0] ? text.get() : "(anonymous)");
-    return text != nullptr;
+/* A name that was made before. A collection may free what it was made of, and not move it: names of
+ * functions are atoms, and those of files are outside of the heap. */
+struct tasks_known {
+    tasks_parts of;
+    tasks_name text;
+};
+constexpr size_t TASKS_KNOWN = 64;
+thread_local tasks_known tasks_names[TASKS_KNOWN];
+
+bool tasks_is(const tasks_parts &a, const tasks_parts &b)
+{
+    return a.name == b.name && a.file == b.file && a.line == b.line &&
+           a.collection == b.collection;
 }
 
 /* As "tick (clock.js:12)"; a function that is not a script's has its name alone. */
-void tasks_name_of(JSContext *cx, JS::HandleObject callable, tasks_name *out)
+void tasks_make_name(JSContext *cx, JS::HandleString name, const tasks_parts &of, tasks_name *out)
 {
-    out->text[0] = 0;
+    const JS::UniqueChars text = name ? JS_EncodeStringToUTF8(cx, name) : nullptr;
+    const char *slash = of.file ? strrchr(of.file, '/') : nullptr;
+
+    if (!text)
+        JS_ClearPendingException(cx);
+    const char *shown = text && text[0] ? text.get() : "(anonymous)";
+    if (of.file)
+        snprintf(out->text, sizeof out->text, "%s (%s:%u)", shown, slash ? slash + 1 : of.file,
+                 of.line);
+    else
+        snprintf(out->text, sizeof out->text, "%s", shown);
+}
+
+/* Return the name, which lasts until the next call, or "" for what is no function. */
+const char *tasks_name_of(JSContext *cx, JS::HandleObject callable)
+{
     if (!callable || !js::IsFunctionObject(callable))
-        return;
+        return "";
     JSAutoRealm realm(cx, callable);
     JS::RootedFunction function(cx, JS_GetObjectFunction(callable));
     JS::RootedScript script(cx, function ? JS_GetFunctionScript(cx, function) : nullptr);
 
     if (!function)
-        return;
-    if (!tasks_add_name(cx, function, out))
+        return "";
+    JS::RootedString name(cx, engine_function_name(cx, function));
+    if (!name)
         JS_ClearPendingException(cx);
-    const char *file = script ? JS_GetScriptFilename(script) : nullptr;
-    if (!file)
-        return;
-    const char *slash = strrchr(file, '/');
-    const size_t n = strlen(out->text);
-    snprintf(out->text + n, sizeof out->text - n, " (%s:%u)", slash ? slash + 1 : file,
-             JS_GetScriptBaseLineNumber(cx, script));
+    const tasks_parts of = { name, script ? JS_GetScriptFilename(script) : nullptr,
+                             script ? JS_GetScriptBaseLineNumber(cx, script) : 0,
+                             1 + JS_GetGCParameter(cx, JSGC_MAJOR_GC_NUMBER) };
+    const uintptr_t mix = reinterpret_cast<uintptr_t>(of.name) / 8 + of.line;
+    tasks_known &known = tasks_names[mix % TASKS_KNOWN];
+
+    if (!tasks_is(known.of, of)) {
+        tasks_make_name(cx, name, of, &known.text);
+        known.of = of;
+    }
+    return known.text.text;
 }
 
 /* -- Closures ------------------------------------------------------------------------- */
@@ -86,15 +119,6 @@ tasks_function *tasks_theirs; /* what gjs's closures call, each with its own obj
 /* The tasks of these objects. gjs reads its object from the closure, so ours can not be there. */
 std::unordered_map<const void *, jsprof_task> tasks_of_objects;
 pthread_mutex_t tasks_lock = PTHREAD_MUTEX_INITIALIZER;
-
-jsprof_task tasks_of(const void *object)
-{
-    pthread_mutex_lock(&tasks_lock);
-    const auto found = tasks_of_objects.find(object);
-    const jsprof_task task = found == tasks_of_objects.end() ? 0 : found->second;
-    pthread_mutex_unlock(&tasks_lock);
-    return task;
-}
 
 /* The last root that this thread has made; only compared until it is found in an object. */
 thread_local js::PersistentRootedBase *tasks_root;
@@ -117,36 +141,35 @@ JSObject *tasks_callable(JSContext *cx, const void *object, bool is_method)
     return nullptr;
 }
 
+template <class Function> Function *tasks_glib(const char *symbol)
+{
+    return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, symbol));
+}
+
+/* A timer's source knows since when it has been due, in us of our clock; 0 is at once, -1 none. */
+void tasks_tell_due(jsprof_thread *t, jsprof_task task)
+{
+    static auto *const current = tasks_glib<decltype(g_main_current_source)>(
+        "g_main_current_source");
+    static auto *const ready_time = tasks_glib<decltype(g_source_get_ready_time)>(
+        "g_source_get_ready_time");
+    GSource *source = t && current && ready_time ? current() : nullptr;
+    const int64_t due_ns = source && !jsprof_task_running(t) ? 1000 * ready_time(source) : 0;
+    const int64_t late_ns = static_cast<int64_t>(jsprof_now()) - due_ns;
+
+    if (due_ns > 0 && late_ns >= 0)
+        jsprof_task_due(t, task, -late_ns);
+}
+
 TASKS_GLUE void tasks_call(ffi_cif *cif, void *result, void **args, void *object)
 {
     const jsprof_task task = tasks_of(object);
     jsprof_thread *t = recording_tasks(nullptr);
 
+    tasks_tell_due(t, task);
     jsprof_task_begin(t, task);
     tasks_theirs(cif, result, args, object);
     jsprof_task_end(t, task);
-}
-
-/* Return whether the object's function is a task now. */
-TASKS_GLUE bool tasks_schedule(const void *object)
-{
-    JSContext *cx;
-    jsprof_thread *t = recording_tasks(&cx);
-    char kind[64];
-    tasks_name name;
-
-    if (!t)
-        return false;
-    const bool is_method = recording_doing(kind, sizeof kind);
-    JS::RootedObject callable(cx, tasks_callable(cx, object, is_method));
-    if (!callable)
-        return false;
-    tasks_name_of(cx, callable, &name);
-    const jsprof_task task = jsprof_task_new(t, kind, name.text, 0);
-    pthread_mutex_lock(&tasks_lock);
-    tasks_of_objects[object] = task;
-    pthread_mutex_unlock(&tasks_lock);
-    return true;
 }
 
 template <class Function> Function *tasks_next(const char *symbol)
@@ -164,18 +187,14 @@ TASKS_GLUE ffi_closure *tasks_on_create(tasks_create *next, void *info, ffi_cif 
         return nullptr;
     if (!tasks_theirs)
         tasks_theirs = function;
-    const bool ours = function == tasks_theirs && tasks_schedule(object);
+    const bool ours = function == tasks_theirs && tasks_schedule(object, nullptr);
     return next(info, cif, ours ? tasks_call : function, object);
 }
 
 void tasks_on_destroy(tasks_destroy *next, void *info, ffi_closure *closure)
 {
-    if (closure && closure->fun == tasks_call) {
-        jsprof_task_done(recording_tasks(nullptr), tasks_of(closure->user_data));
-        pthread_mutex_lock(&tasks_lock);
-        tasks_of_objects.erase(closure->user_data);
-        pthread_mutex_unlock(&tasks_lock);
-    }
+    if (closure && closure->fun == tasks_call)
+        tasks_forget(closure->user_data);
     if (next)
         next(info, closure);
 }
@@ -231,14 +250,13 @@ public:
                                       JS::HandleObject host)
     {
         jsprof_thread *t = recording_tasks(nullptr);
-        tasks_name name;
 
         if (t) {
             JS::RootedObject reaction(cx, tasks_reaction(cx, job));
-            tasks_name_of(cx, reaction, &name);
-            if (!name.text[0])
-                snprintf(name.text, sizeof name.text, "(settles another promise)");
-            jobs.emplace_back(cx, job, jsprof_task_new(t, "promise", name.text, 0));
+            const char *name = tasks_name_of(cx, reaction);
+
+            jobs.emplace_back(cx, job, jsprof_task_new(t, "promise", name[0] ? name :
+                                                       "(settles another promise)", 0));
         }
         return theirs->enqueuePromiseJob(cx, promise, job, site, host);
     }
@@ -263,6 +281,43 @@ private:
 thread_local tasks_queue *tasks_jobs;
 
 } // namespace
+
+jsprof_task tasks_of(const void *object)
+{
+    pthread_mutex_lock(&tasks_lock);
+    const auto found = tasks_of_objects.find(object);
+    const jsprof_task task = found == tasks_of_objects.end() ? 0 : found->second;
+    pthread_mutex_unlock(&tasks_lock);
+    return task;
+}
+
+TASKS_GLUE bool tasks_schedule(const void *object, const char *kind)
+{
+    JSContext *cx;
+    jsprof_thread *t = recording_tasks(&cx);
+    char doing[64];
+
+    if (!t)
+        return false;
+    const bool is_method = recording_doing(doing, sizeof doing);
+    JS::RootedObject callable(cx, tasks_callable(cx, object, is_method));
+    if (!callable)
+        return false;
+    const jsprof_task task =
+        jsprof_task_new(t, kind ? kind : doing, tasks_name_of(cx, callable), 0);
+    pthread_mutex_lock(&tasks_lock);
+    tasks_of_objects[object] = task;
+    pthread_mutex_unlock(&tasks_lock);
+    return true;
+}
+
+void tasks_forget(const void *object)
+{
+    jsprof_task_done(recording_tasks(nullptr), tasks_of(object));
+    pthread_mutex_lock(&tasks_lock);
+    tasks_of_objects.erase(object);
+    pthread_mutex_unlock(&tasks_lock);
+}
 
 /* -- What libgjs calls ---------------------------------------------------------------- */
 

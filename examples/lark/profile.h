@@ -90,7 +90,7 @@ static inline void lark_profile_task_ready(jsprof_task task)
 
 static inline void lark_profile_task_due(jsprof_task task, int64_t in_ns)
 {
-    jsprof_task_due(lark_profile_tasks, task, in_ns > 0 ? (uint64_t)in_ns : 0);
+    jsprof_task_due(lark_profile_tasks, task, in_ns > 0 ? in_ns : 0);
 }
 
 static inline void lark_profile_task_begin(jsprof_task task)

@@ -32,7 +32,7 @@ static int events_mark(struct events_scan *s)
 {
     struct jsp_events *e = s->out;
     struct jsp_read_mark m;
-    if (!jsp_read_mark(&s->cursor, &s->frame, &m))
+    if (!jsp_read_mark(&s->cursor, &s->frame, &m) || jsp_read_is(m.group, JSP_WIRE_TASK_MARKS))
         return 0;
     int64_t end = s->frame.time, length = m.duration > 0 ? m.duration : 0;
     if (__builtin_add_overflow(s->frame.time, length, &end))

@@ -51,7 +51,7 @@ int jsp_spans_of_marks(struct jsp_spans *s, const struct jsp_read *capture, cons
     jsp_read_start(&cursor, capture, NULL);
     while (jsp_read_next(&cursor, &f)) {
         if (f.type != JSP_WIRE_MARK || !jsp_read_mark(&cursor, &f, &m) ||
-            !jsp_spans_is_named(&m, name))
+            jsp_read_is(m.group, JSP_WIRE_TASK_MARKS) || !jsp_spans_is_named(&m, name))
             continue;
         s->n_marks++;
         struct jsp_span span = { f.time, f.time };

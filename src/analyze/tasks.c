@@ -127,7 +127,7 @@ static int tasks_ready(struct tasks_work *w, int32_t pid, const struct jsp_tasks
         return -ENOMEM;
     w->readies[w->n_readies++] =
         (struct tasks_ready){ (int64_t)r->ready.time, (int64_t)(r->ready.time + r->ready.in),
-                              r->ready.task, r->ready.by, pid };
+                              r->ready.task, r->ready.by, pid, r->tag == JSP_WIRE_TASKS_DUE };
     return 0;
 }
 

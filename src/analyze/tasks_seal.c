@@ -207,7 +207,7 @@ static int seal_ready_compare(const void *a, const void *b)
 static void seal_delay(struct jsp_tasks *t, struct jsp_task_run *run, const struct tasks_ready *of)
 {
     run->delay = run->begin > of->due ? run->begin - of->due : 0;
-    if (of->by || of->due == of->time) /* a timer that no task set again has the maker of before */
+    if (of->by || !of->is_timer) /* a timer that no task set again has the maker of before */
         run->by = of->by ? jsp_tasks_find(t, of->pid, of->by) : JSP_TASK_NONE;
 }
 

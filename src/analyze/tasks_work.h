@@ -30,6 +30,7 @@ struct tasks_ready {
     int64_t due;  /* the moment */
     uint64_t task, by;
     int32_t pid;
+    bool is_timer; /* it was said of a timer */
 };
 
 /* A task as recorded: its fields as numbers of the capture. */

@@ -32,7 +32,8 @@
       "the thread blocked the signal, or it was ignored or another handler's") \
     X(UNDELIVERED, undelivered, false, "undelivered", \
       "due, but the signal had not come before detach or stop") \
-    X(FOLD, fold, false, "not folded", "continuous mode had no room for another stack")
+    X(FOLD, fold, false, "not folded", "continuous mode had no room for another stack") \
+    X(QUICK, quick, true, "in quick turns", "stall mode: in no turn that took too long")
 
 #define JSP_LOSSES(X) JSP_LOSSES_FIRST(X) JSP_LOSSES_LATER(X)
 

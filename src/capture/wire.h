@@ -225,6 +225,10 @@ struct jsp_wire_mark {
 };
 _Static_assert(sizeof(struct jsp_wire_mark) == 96, "mark");
 
+/* The group of marks that repeat, for Sysprof, what jsprof/tasks has: written by `jsprof convert
+ * --to syscap`. Our reader passes over them. */
+#define JSP_WIRE_TASK_MARKS "jsprof tasks"
+
 /* One counter's definition. The id has 24 bits; the byte after it, in the file's order,
  * is the type: 0 int64_t, 1 double. */
 struct jsp_wire_counter {

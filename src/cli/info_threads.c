@@ -41,7 +41,7 @@ void cli_info_extras(const struct cli_info_sum *sum)
     if (sum->times > 1)
         printf("           attached %s times\n", cli_count(times, sum->times));
     for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
-        uint64_t n = info_cause_of(t, &info_causes[i]);
+        uint64_t n = i != JSP_LOST_QUICK ? info_cause_of(t, &info_causes[i]) : 0;
         char text[CLI_NUMBER];
         if (n)
             printf("%s%s %s", shown++ ? ", " : "           lost: ", info_causes[i].name,
@@ -49,6 +49,9 @@ void cli_info_extras(const struct cli_info_sum *sum)
     }
     if (shown)
         putchar('\n');
+    if (t->lost[JSP_LOST_QUICK])
+        printf("           left out, because no turn took too long then: %s\n",
+               cli_count(times, t->lost[JSP_LOST_QUICK]));
 }
 
 static int info_compare(const void *a, const void *b)
@@ -159,9 +162,12 @@ int cli_info_balance(const struct cli_capture *c)
     for (uint32_t i = 0; i < account->n_threads; i++)
         if (cli_info_adds_up(c, &account->threads[i]))
             status = CLI_FAILED;
-    printf("\n%s expiration%s = %s kept + %s lost: ", cli_count(a, v.sum.expirations),
-           cli_s(v.sum.expirations),
-           cli_count(b, v.sum.kept), cli_count(d, jsp_account_lost(&v.sum)));
+    uint64_t quick = v.sum.lost[JSP_LOST_QUICK];
+    printf("\n%s expiration%s = %s kept + ", cli_count(a, v.sum.expirations),
+           cli_s(v.sum.expirations), cli_count(b, v.sum.kept));
+    if (quick)
+        printf("%s in quick turns + ", cli_count(a, quick));
+    printf("%s lost: ", cli_count(d, jsp_account_lost(&v.sum) - quick));
     cli_colour(&c->style, status ? CLI_HOT : v.is_whole ? CLI_GOOD : CLI_WARM);
     fputs(status       ? "DOES NOT ADD UP"
           : v.is_whole ? "adds up, and the file holds them all"

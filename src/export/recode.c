@@ -1,6 +1,7 @@
 /* export/recode.c - writes a capture with its samples in another form: as SAMPLE frames, which
  * Sysprof opens, or in jsprof/stacks, which is many times smaller.
  *
+ * A plain capture also has a mark for each run of a task and each turn, which Sysprof draws.
  * Every other frame is copied unchanged, in the byte order of the file. Samples keep
  * their order, and the maps and names that came after them stay after them, because the
  * meaning of an address depends on that.
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #include "analyze/addresses.h"
+#include "analyze/tasks.h"
 #include "capture/encode.h"
 #include "capture/pack.h"
 #include "export.h"
@@ -125,6 +127,47 @@ static int recode_plain(struct recode *r, const struct jsp_sample *s)
     return jsp_sample_blocks_weight(r->blocks, r->profile, s, r->n) ? 0 : -EFBIG;
 }
 
+/* -- Marks of tasks ------------------------------------------------------------ */
+
+/* Is the frame a mark that is written anew? */
+static bool recode_is_task_mark(struct recode *r)
+{
+    struct jsp_read_mark m;
+    return r->in.type == JSP_WIRE_MARK && jsp_read_mark(&r->cursor, &r->in, &m) &&
+           jsp_read_is(m.group, JSP_WIRE_TASK_MARKS);
+}
+
+static void recode_mark(struct recode *r, int64_t begin, int32_t pid,
+                        const struct jsp_read_mark *mark)
+{
+    recode_begin(r, &(struct jsp_encode_head){ begin, pid, -1, JSP_WIRE_MARK });
+    jsp_encode_mark(&r->frame, mark);
+    recode_end(r);
+}
+
+/* Write a mark for each run, named by its kind, with the name of the task as message. */
+static int recode_tasks(struct recode *r)
+{
+    const struct jsp_read_text group = { JSP_WIRE_TASK_MARKS, sizeof JSP_WIRE_TASK_MARKS - 1 };
+    const struct jsp_read_text turn = { "turn", 4 }, none = { "", 0 }, task = { "task", 4 };
+    struct jsp_tasks t;
+    int err = jsp_tasks_read(&t, r->profile);
+    if (err < 0)
+        return err;
+    for (uint32_t i = 0; i < t.n_runs; i++) {
+        const struct jsp_task_run *run = &t.runs[i];
+        uint32_t what = run->task != JSP_TASK_NONE ? t.tasks[run->task].what : 0;
+        struct jsp_read_text kind = t.whats[what].kind.len ? t.whats[what].kind : task;
+        recode_mark(r, run->begin, t.threads[run->thread].pid, &(struct jsp_read_mark){
+            run->duration, group, kind, t.whats[what].name });
+    }
+    for (uint32_t i = 0; i < t.n_turns; i++)
+        recode_mark(r, t.turns[i].begin, t.threads[t.turns[i].thread].pid,
+                    &(struct jsp_read_mark){ t.turns[i].duration, group, turn, none });
+    jsp_tasks_free(&t);
+    return 0;
+}
+
 /* -- All of it ---------------------------------------------------------------- */
 
 /* Does the frame hold a chunk of a file that is written anew? */
@@ -166,7 +209,7 @@ static int recode_frame(struct recode *r)
         r->n++;
         return err;
     }
-    if (recode_is_ours(r))
+    if (recode_is_ours(r) || recode_is_task_mark(r))
         return 0;
     bool defines = r->in.type == JSP_WIRE_MAP || r->in.type == JSP_WIRE_JITMAP;
     if (r->pack && defines && jsp_samples_end_epoch(&r->samples))
@@ -206,7 +249,9 @@ static int recode_all(struct recode *r)
         recode_chunk(r, JSP_WIRE_FILE_RUNNING, NULL, 0);
     if (r->is_complete && r->has_labels)
         recode_chunk(r, JSP_WIRE_FILE_LABELS, NULL, 0);
-    return r->has_failed ? -ENOMEM : 0;
+    if (!r->pack)
+        err = recode_tasks(r);
+    return r->has_failed ? -ENOMEM : err;
 }
 
 static int recode_run(struct jsp_export *e, bool is_compact)

@@ -67,7 +67,7 @@ void jsprof_task_ready(jsprof_thread *t, jsprof_task task)
     errno = saved_errno;
 }
 
-void jsprof_task_due(jsprof_thread *t, jsprof_task task, uint64_t in_ns)
+void jsprof_task_due(jsprof_thread *t, jsprof_task task, int64_t in_ns)
 {
     struct jsp_tasks *k = public_tasks(t);
     int saved_errno = errno;

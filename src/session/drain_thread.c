@@ -137,7 +137,7 @@ static void drain_drop(struct jsprof *p, struct jsp_thread *t)
 {
     const struct jsp_record *r = (const void *)p->popped;
     t->counts.expirations += r->weight;
-    t->counts.lost[JSP_LOST_PAUSED] += r->weight;
+    t->counts.lost[JSP_LOST_QUICK] += r->weight;
     t->dropped += r->weight;
     if (r->taker == JSP_TAKER_LOOKER)
         drain_remember(t, r);
@@ -196,7 +196,7 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         else
             drain_drop(p, t);
     }
-    now.lost[JSP_LOST_PAUSED] += t->dropped - dropped;
+    now.lost[JSP_LOST_QUICK] += t->dropped - dropped;
     t->counts = now;
     return drain_tasks(p, t, dropping);
 }

@@ -457,7 +457,7 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
     uint64_t blocked = u->blocked + (u->due_ns == out->due_ns ? u->so_far : 0);
     out->lost[JSP_LOST_BLOCKED] += blocked;
     out->lost[JSP_LOST_UNDELIVERED] += u->undelivered;
-    out->lost[JSP_LOST_PAUSED] += t->dropped;
+    out->lost[JSP_LOST_QUICK] += t->dropped;
     out->expirations += blocked + u->undelivered;
     jsp_counts_subtract(out, &t->before);
     return true;

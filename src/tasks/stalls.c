@@ -113,8 +113,10 @@ static void stalls_explain(struct jsp_tasks *k, uint64_t number)
     if (!ready_ns)
         return;
     stalls_explain_chain(k, by);
-    stalls_stage(k, &(struct jsp_tasks_rec){ .tag = JSP_TASKS_READY, .task = number,
-                                             .begin_ns = ready_ns, .end_ns = by });
+    /* a timer that no task set again has the maker of before */
+    stalls_stage(k, &(struct jsp_tasks_rec){ .tag = by ? JSP_TASKS_READY : JSP_TASKS_DUE,
+                                             .task = number, .begin_ns = ready_ns,
+                                             .end_ns = by });
 }
 
 /* Stage what the runs among the staged records are. */

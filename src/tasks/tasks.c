@@ -214,18 +214,21 @@ void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle)
     tasks_exit(self);
 }
 
-/* Record a moment of a task; it will be due after `in_ns`. */
+/* Record a moment of a task; it will be due after `from_now_ns`, or was due then. */
 static void tasks_moment(struct jsp_tasks *k, uint64_t handle, enum jsp_tasks_tag tag,
-                         uint64_t in_ns)
+                         int64_t from_now_ns)
 {
     struct jsp_sampled *self = k->self;
     if (!handle || !tasks_enter(k, self))
         return;
     uint64_t number = tasks_number(k, handle);
+    uint64_t in_ns = from_now_ns > 0 ? (uint64_t)from_now_ns : 0;
+    uint64_t ago_ns = from_now_ns < 0 ? (uint64_t)-from_now_ns : 0;
     struct jsp_tasks_rec rec = { .tag = tag, .task = number, .depth = (uint32_t)in_ns,
                                  .stack = (uint32_t)(in_ns >> 32) };
     if (number) {
         rec.begin_ns = jsp_now_ns(CLOCK_MONOTONIC);
+        rec.begin_ns -= ago_ns < rec.begin_ns ? ago_ns : 0;
         rec.end_ns = tag != JSP_TASKS_DONE ? jsp_running_now(&self->running) : 0;
         if (!k->stalls.limit_ns)
             tasks_push(k, &rec);
@@ -240,10 +243,11 @@ void jsp_tasks_ready(struct jsp_tasks *k, uint64_t handle)
     tasks_moment(k, handle, JSP_TASKS_READY, 0);
 }
 
-void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, uint64_t in_ns)
+void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, int64_t in_ns)
 {
-    const uint64_t most = INT64_MAX / 2; /* so that the moment is none after the end of time */
-    tasks_moment(k, handle, JSP_TASKS_DUE, in_ns < most ? in_ns : most);
+    const int64_t most = INT64_MAX / 2; /* so that the moment is none after the end of time */
+    tasks_moment(k, handle, JSP_TASKS_DUE,
+                 in_ns > most ? most : in_ns < -most ? -most : in_ns);
 }
 
 void jsp_tasks_done(struct jsp_tasks *k, uint64_t handle)

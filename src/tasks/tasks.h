@@ -153,7 +153,7 @@ uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what);
 void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_ready(struct jsp_tasks *k, uint64_t handle);
-void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, uint64_t in_ns);
+void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, int64_t in_ns);
 void jsp_tasks_done(struct jsp_tasks *k, uint64_t handle);
 void jsp_tasks_turn_begin(struct jsp_tasks *k);
 void jsp_tasks_turn_end(struct jsp_tasks *k);

@@ -71,4 +71,19 @@ n=$(wc -l <values)
 [ "$n" -ge 1000 ] && [ "$n" -le 2000 ] || wrong "the page has $n of 6,000 values"
 sort -n values | sed -n '1p;$p' | tr '\n' ' ' >out
 has '1 60000 '
+
+# A page of a million runs has all of them in 10 MB; how fast it draws them is in browser/spans.js.
+# shellcheck disable=SC2086
+$CC -std=c11 -D_GNU_SOURCE -O1 -I"$SRCDIR/include" -o spans "$SRCDIR/tests/cli/spans.c" \
+    "$B/lib/libjsprof.a" -pthread ${LDFLAGS:-}
+./spans spans.cap
+run loop --csv --by kind spans.cap
+runs=$(awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "runs") at = i }
+    NR > 1 { n += $at } END { print n + 0 }' out)
+lost=$("$jsprof" info spans.cap | sed -n 's/^ *tasks *\([0-9,]*\) records lost.*/\1/p' | tr -d ,)
+[ $((runs + ${lost:-0})) -ge 1000000 ] && [ "$runs" -ge 900000 ] ||
+    wrong "has $runs runs, lost $lost"
+run html spans.cap -o page.html
+bytes=$(wc -c <page.html)
+[ "$bytes" -le 10000000 ] || wrong "a page of $runs runs has $bytes bytes"
 exit $bad

@@ -48,4 +48,14 @@ for name in a back; do
 done
 [ "$(cat a.running)" -gt 0 ] && [ "$(cat back.running)" -gt 0 ] ||
     { ran=convert; wrong 'lost the tasks of samples'; }
+# A mark for each run and each turn, for Sysprof; no second ones after another way, none compact.
+marks() { "$jsprof" dump "$1" | grep -c 'jsprof tasks' || true; }
+run convert --to syscap -o once.cap a.cap
+run convert --to syscap -o more.cap once.cap
+run convert --to compact -o less.cap once.cap
+want=$(tasks a.cap | awk '{ print $2 + $3 }')
+seen="$(marks once.cap) $(marks more.cap) $(marks less.cap) $(marks back.cap)"
+[ "$seen" = "$want $want 0 $want" ] || { ran=convert; wrong "has marks: $seen, not $want"; }
+"$jsprof" list once.cap >list
+! grep 'jsprof tasks' list || { ran=list; wrong 'shows them'; }
 exit $bad

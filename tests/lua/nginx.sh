@@ -29,7 +29,7 @@ CONF
 
 recorded()
 {
-    export JSPROF_LOOP=1
+    export JSPROF_LOOP=1 JSPROF_TASKS=1
     nginx_serving >"$SCRATCH/log" 2>&1 &
     server=$!
     wait_for "$SCRATCH/socket" &&

@@ -261,6 +261,39 @@ LUA
         [ "$(runs coroutine slow)" = 1 ] && [ "$(runs coroutine quick)" = 0 ]
 }
 
+turns() # how many turns the capture has
+{
+    "$JSPROF_TOOL" info "$SCRATCH/cap" |
+        sed -n 's/^ *tasks .* runs*, \([0-9,]*\) turns*.*/\1/p' | tr -d ,
+}
+
+# Each wait of the loop ends a turn and begins one, wherever the loop runs.
+has_turns() # AT-LEAST SCRIPT ARGS...
+{
+    least=$1
+    shift
+    recorded "$@" && n=$(turns) && echo "turns $n" && [ "$n" -ge "$least" ]
+}
+
+# A timer was late by what the script says, and not by the 50 ms for which it was asked, too.
+timely()
+{
+    recorded tasks_turns.lua && cat "$SCRATCH/out" &&
+        awk -F, -v late="$(sed -n 's/^late //p' "$SCRATCH/out")" '
+            NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } index($2, "tick (") == 1 {
+                seen = $at["delays"] == 5 && $at["delay_max_ns"] < (late + 25) * 1e6 }
+            END { exit !seen }' "$SCRATCH/loop"
+}
+
+# Two runs of 30 ms are one turn that took more than 45.
+stalled_turn() # ARGS...
+{
+    record --profile-clock=wall --profile-stalls=45ms "$SCRIPTS/tasks_turns.lua" "$@" && looped &&
+        [ "$(runs luv.timer_start first)" = 1 ] && [ "$(runs luv.timer_start second)" = 1 ] &&
+        [ "$(runs luv.timer_start quick)" = 0 ] && [ "$(turns)" -ge 1 ] &&
+        info_has 'left out, because no turn took too long'
+}
+
 refused() # WHAT COMMAND...
 {
     what=$1
@@ -298,12 +331,19 @@ one()
         TRIED=$((TRIED + 1))
         check 'the chain of causes is the log of a program of luv' chained
         check 'each has the name of what took it' by_function_of_luv
+        check 'a loop of luv has turns' has_turns 10 tasks_turns.lua
+        check 'a timer is not late by the time for which it was asked' thrice timely
+        check 'a loop in a coroutine has turns' has_turns 10 tasks_turns.lua inside
+        check 'a long turn of quick callbacks is a stall' thrice stalled_turn
+        check 'in a coroutine, too' thrice stalled_turn inside
         check 'a server of luv under load' recorded tasks_server.lua 20 50
         check 'each callback ran as often as it says' as_counted "$SCRATCH/out"
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return
     check 'a program of cqueues' recorded tasks_cqueues.lua
     check 'each of its coroutines ran as often as it says' as_counted "$SCRATCH/out"
+    n=$(turns)
+    check 'its loop has turns' [ "${n:-0}" -ge 3 ]
 }
 
 each_version one

@@ -22,8 +22,7 @@ normal() # FILE
 {
     sed -E -e 's/\((gjs-console|process):[0-9]+\)/(\1:PID)/' \
         -e 's/[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+/TIME/' -e 's/after [0-9.]+ ms/after TIME/' \
-        -e '/^  --profile-(output|hz|clock|toggle|form|calls|threads|alloc|stalls)=/d' \
-        -e '/^  --profile-tasks /d' "$1"
+        -e '/^  --profile-(output|hz|clock|toggle|form|calls|threads|alloc|tasks|stalls)=/d' "$1"
 }
 
 same_text() # FILE FILE

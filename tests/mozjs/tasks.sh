@@ -193,6 +193,60 @@ misused() # PROGRAM...
         awk -F, '/^GLib.idle_add,exits/ { n = $4 == 1 && $(NF - 1) == 1 } END { exit !n }' loop
 }
 
+# A fork without exec inside a task. Scripts can not call fork, so a preloaded library does, where GLib
+# asks for the host's name. The child's capture has the run in which it began, and its own task. An
+# alarm ends it: after an exit SpiderMonkey waits for threads that the child does not have.
+cat >forks.c <<'END'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int gethostname(char *name, size_t size)
+{
+    pid_t child = fork();
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    else
+        alarm(5);
+    snprintf(name, size, "%s", child ? "parent" : "child");
+    return 0;
+}
+END
+cat >forks.js <<'END'
+const {GLib} = imports.gi;
+const System = imports.system;
+const loop = new GLib.MainLoop(null, false);
+GLib.idle_add(GLib.PRIORITY_DEFAULT, function forks() {
+    const isChild = GLib.get_host_name() === 'child';
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, isChild ? function inChild() {
+        System.exit(0);
+    } : function inParent() {
+        loop.quit();
+        return false;
+    });
+    return false;
+});
+loop.run();
+END
+
+forked()
+{
+    rm -f forks.cap*
+    ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o forks.so forks.c || return 1
+    LD_PRELOAD=./forks.so JSPROF=forks.cap JSPROF_TASKS=1 JSPROF_CHILDREN=1 \
+        "$GJS" forks.js 2>err
+    status=$?
+    cat err
+    ls forks.cap*
+    [ $status = 0 ] && whole forks.cap && mv forks.cap parent.cap && set -- forks.cap.* &&
+        [ $# = 1 ] && mv "$1" child.cap && "$JSPROF_TOOL" info child.cap || return 1
+    "$JSPROF_TOOL" loop --limit 0 --csv parent.cap | tr -d '"' | tee parent
+    "$JSPROF_TOOL" loop --limit 0 --csv child.cap | tr -d '"' | tee child
+    grep -q '^GLib.idle_add,forks (forks.js:[0-9]*),1,1,' parent &&
+        grep -q '^GLib.idle_add,inParent (forks.js:[0-9]*),1,1,' parent &&
+        grep -q '^GLib.idle_add,inChild (forks.js:[0-9]*),1,1,' child &&
+        ! grep -q inChild parent && ! grep -q inParent child
+}
+
 refused() # MESSAGE COMMAND...
 {
     want=$1
@@ -223,8 +277,9 @@ for program in gjs-console jsprof-gjs; do
 done
 UNDER=
 check 'a stall has its cause' explained
-check 'it takes no value' refused 'takes no value' "$B/bin/jsprof-gjs" --profile-output=cap \
-    --profile-tasks=1 gjs-console chain.js
+check 'a fork in a task' forked
+check 'it takes one word' refused '--profile-tasks=all: only signals is allowed' \
+    "$B/bin/jsprof-gjs" --profile-output=cap --profile-tasks=all gjs-console chain.js
 check 'it needs a capture' refused '--profile-tasks: needs --profile-output=FILE' \
     "$GJS" --profile-tasks chain.js
 check 'a limit has a unit' refused '--profile-stalls=16' "$GJS" --profile-output=cap \

@@ -85,6 +85,20 @@ JSPROF="$tmp/compact.cap" JSPROF_COMPACT=1 "$B/bin/lark" \
 ! grep -q "${tab}fib" "$tmp/theirs" || { echo 'sysprof: reads jsprof/stacks?'; exit 1; }
 "$B/bin/jsprof" convert --to syscap -o "$tmp/expanded.syscap" "$tmp/compact.cap"
 compare "$tmp/expanded.syscap"
+# Each run of a task is a mark there, as long as here; each turn is one without a message.
+"$B/bin/lark" --profile-output="$tmp/tasks.cap" --profile-tasks \
+    "$SRCDIR/examples/lark/programs/loop.lark" 20 >/dev/null
+"$B/bin/jsprof" convert --to syscap -o "$tmp/tasks.syscap" "$tmp/tasks.cap"
+compare "$tmp/tasks.syscap"
+"$tmp/reader" "$tmp/tasks.syscap" 'jsprof tasks' | awk -F '\t' '
+    $2 != "turn" { n[$2 "," $3]++; ns[$2 "," $3] += $1 }
+    END { for (i in n) printf "%s,%d,%d\n", i, n[i], ns[i] }' | sort >"$tmp/a"
+"$B/bin/jsprof" loop --limit 0 --csv "$tmp/tasks.cap" | tr -d '"' | awk -F , '
+    NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { printf "%s,%s,%d,%d\n", $at["kind"], $at["name"], $at["runs"], $at["total_ns"] }' |
+    sort >"$tmp/b"
+[ "$(wc -l <"$tmp/a")" -gt 3 ] && diff "$tmp/a" "$tmp/b" ||
+    { echo 'sysprof: the marks of tasks differ'; exit 1; }
 if [ -x "$B/bin/gjs-console" ]; then
     "$B/bin/gjs-console" --profile-output="$tmp/gjs.cap" -c '
         function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

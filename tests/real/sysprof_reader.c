@@ -2,12 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     sysprof_reader FILE
+ *     sysprof_reader FILE [GROUP]
  *
  * "first TYPE" is the first frame that is a PROCESS or a SAMPLE, "samples N" their
  * count by the capture cursor, then for each function of the call graph
  * "self<TAB>total<TAB>name", both in samples. A total counts a sample once, however
- * often the function is on its stack.
+ * often the function is on its stack. With GROUP, the marks of this group instead, as
+ * "duration<TAB>name<TAB>message".
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -118,16 +119,34 @@ static void reader_graph(SysprofCaptureReader *reader)
     g_main_loop_unref(loop);
 }
 
+static void reader_marks(SysprofCaptureReader *reader, const char *group)
+{
+    SysprofCaptureFrameType type;
+    while (sysprof_capture_reader_peek_type(reader, &type)) {
+        const SysprofCaptureMark *mark = NULL;
+        if (type == SYSPROF_CAPTURE_FRAME_MARK)
+            mark = sysprof_capture_reader_read_mark(reader);
+        else if (!sysprof_capture_reader_skip(reader))
+            break;
+        if (mark && strcmp(mark->group, group) == 0)
+            printf("%lld\t%s\t%s\n", (long long)mark->duration, mark->name, mark->message);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2)
-        return fprintf(stderr, "usage: sysprof_reader FILE\n"), 2;
+    if (argc != 2 && argc != 3)
+        return fprintf(stderr, "usage: sysprof_reader FILE [GROUP]\n"), 2;
     SysprofCaptureReader *reader = sysprof_capture_reader_new(argv[1]);
     if (!reader)
         return perror(argv[1]), 1;
-    reader_scan(reader);
-    sysprof_capture_reader_reset(reader);
-    reader_graph(reader);
+    if (argc == 3) {
+        reader_marks(reader, argv[2]);
+    } else {
+        reader_scan(reader);
+        sysprof_capture_reader_reset(reader);
+        reader_graph(reader);
+    }
     sysprof_capture_reader_unref(reader);
     return 0;
 }

@@ -132,7 +132,7 @@ static inline bool host_begin_with(struct host *h, jsprof_options options,
 static inline uint64_t host_lost(const jsprof_stats *s)
 {
     return s->lost_ring + s->lost_paused + s->lost_late + s->lost_write + s->lost_stack +
-           s->lost_blocked + s->lost_undelivered;
+           s->lost_blocked + s->lost_undelivered + s->lost_quick;
 }
 
 static inline void host_stats(struct host *h)

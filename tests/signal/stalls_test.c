@@ -230,6 +230,7 @@ TEST(quick_turns_write_nothing)
         CHECK(written() >= before);
     if (!ended())
         return;
+    CHECK(h.stats.lost_quick > 0);
     forget();
 }
 
@@ -280,6 +281,32 @@ TEST(a_task_that_waits_long_is_known)
     forget();
 }
 
+TEST(a_timer_in_a_long_turn_keeps_its_maker)
+{
+    if (!began(0, JSPROF_CLOCK_CPU))
+        return;
+    jsprof_task root = jsprof_task_new(me, "test", "root", 0);
+    jsprof_task_begin(me, root);
+    jsprof_task timer = jsprof_task_new(me, "test", "timer", 0);
+    jsprof_task_end(me, root);
+    jsprof_task_due(me, timer, -1000000);
+    turn(timer, 3 * LIMIT_MS);
+    if (!ended())
+        return;
+    bool is_there = false;
+    for (uint32_t i = 0; i < t.n_runs; i++) {
+        const struct jsp_task_run *run = &t.runs[i];
+        if (!jsp_read_is(t.whats[t.tasks[run->task].what].name, "timer"))
+            continue;
+        is_there = true;
+        CHECK(run->delay >= 1000000);
+        CHECK(run->by != JSP_TASK_NONE &&
+              jsp_read_is(t.whats[t.tasks[run->by].what].name, "root"));
+    }
+    CHECK(is_there);
+    forget();
+}
+
 int main(void)
 {
     RUN(long_turns_are_there_with_their_causes_and_no_quick_ones);
@@ -289,5 +316,6 @@ int main(void)
     RUN(quick_turns_write_nothing);
     RUN(a_turn_that_does_not_end_is_there);
     RUN(a_task_that_waits_long_is_known);
+    RUN(a_timer_in_a_long_turn_keeps_its_maker);
     return DONE();
 }

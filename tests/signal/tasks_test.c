@@ -235,6 +235,33 @@ TEST(a_task_runs_on_another_thread_and_ends_there)
     forget();
 }
 
+TEST(a_timer_that_was_due_before_is_late_by_that_and_keeps_its_maker)
+{
+    if (!began(host_options(1000, JSPROF_CLOCK_CPU)))
+        return;
+    jsprof_task root = jsprof_task_new(me, "test", "root", 0);
+    jsprof_task_begin(me, root);
+    jsprof_task timer = jsprof_task_new(me, "test", "timer", 0);
+    jsprof_task_end(me, root);
+    const int64_t in_ns[] = { -50000000, 3600000000000, INT64_MIN, INT64_MAX };
+    for (int i = 0; i < 4; i++) {
+        jsprof_task_due(me, timer, in_ns[i]);
+        jsprof_task_begin(me, timer);
+        jsprof_task_end(me, timer);
+    }
+    if (!ended())
+        return;
+    const struct jsp_task *k = &t.tasks[named("timer")];
+    if (CHECK_EQ(k->n_runs, 4)) {
+        const uint32_t *runs = t.runs_of + k->first_run;
+        CHECK(t.runs[runs[0]].delay >= 50000000);
+        CHECK_EQ(t.runs[runs[1]].delay, 0); /* it ran early */
+        for (int i = 0; i < 4; i++)
+            CHECK_EQ(t.runs[runs[i]].by, named("root"));
+    }
+    forget();
+}
+
 TEST(wrong_handles_and_ends_are_counted)
 {
     if (!began(host_options(1000, JSPROF_CLOCK_CPU)))
@@ -354,6 +381,7 @@ int main(void)
     RUN(a_sample_knows_the_innermost_task);
     RUN(turns_nest_and_leave_no_run_behind);
     RUN(a_task_runs_on_another_thread_and_ends_there);
+    RUN(a_timer_that_was_due_before_is_late_by_that_and_keeps_its_maker);
     RUN(wrong_handles_and_ends_are_counted);
     RUN(a_name_is_copied_and_a_run_that_never_ends_is_open);
     RUN(a_full_ring_loses_and_counts);

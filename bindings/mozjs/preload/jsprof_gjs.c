@@ -31,7 +31,8 @@ static const char launch_usage[] =
     "  --profile-calls=on       count every call, too, without the optimizing compiler\n"
     "  --profile-threads=WHICH  main (default), or all: every thread that has a name\n"
     "  --profile-alloc[=BYTES]  sample allocations, too, one in each so many bytes\n"
-    "  --profile-tasks          record what the program schedules, and each of its runs\n"
+    "  --profile-tasks          record what the program schedules, and each of its runs;\n"
+    "  --profile-tasks=signals  the handlers of signals, too\n"
     "  --profile-stalls=TIME    record only turns of the loop that take longer, such as 16ms\n"
     "  --help, --version\n"
     "\n"
@@ -80,10 +81,8 @@ static int launch_take(char **argv)
 
     if (!option)
         launch_fail(2, argv[0], "no such option (--help lists them)");
-    bool is_flag = strcmp(option->name, "--profile-tasks") == 0;
-    if (is_flag && equals)
-        launch_fail(2, argv[0], "takes no value");
-    if (!equals && (is_flag || strcmp(option->name, "--profile-alloc") == 0))
+    if (!equals && (strcmp(option->name, "--profile-tasks") == 0 ||
+                    strcmp(option->name, "--profile-alloc") == 0))
         equals = "=1"; /* for alloc, the usual distance */
     else if (!equals && !argv[1])
         launch_fail(2, argv[0], "needs a value");
@@ -229,7 +228,7 @@ int main(int argc, char **argv)
         output, getenv("JSPROF_GJS_HZ"), getenv("JSPROF_GJS_CLOCK"),
         getenv("JSPROF_GJS_TOGGLE"), getenv("JSPROF_GJS_FORM"), getenv("JSPROF_GJS_CALLS"),
         getenv("JSPROF_GJS_THREADS"), getenv("JSPROF_GJS_ALLOC"),
-        getenv("JSPROF_GJS_STALLS")
+        getenv("JSPROF_GJS_STALLS"), getenv("JSPROF_GJS_TASKS")
     };
     if (!launch_check(&values))
         return 2;

@@ -20,6 +20,7 @@ bool launch_check(const launch_values *values)
     o.form = const_cast<char *>(values->form);
     o.threads = const_cast<char *>(values->threads);
     o.alloc = const_cast<char *>(values->alloc);
+    o.tasks = const_cast<char *>(values->tasks);
     o.stalls = const_cast<char *>(values->stalls);
     if (values->calls && strcmp(values->calls, "on") != 0) {
         fprintf(stderr, "jsprof-gjs: --profile-calls=%s: not on; jsprof calls prints the "

@@ -13,7 +13,7 @@ extern "C" {
 
 /* Values as the user typed them; NULL: not given. */
 struct launch_values {
-    const char *output, *hz, *clock, *toggle, *form, *calls, *threads, *alloc, *stalls;
+    const char *output, *hz, *clock, *toggle, *form, *calls, *threads, *alloc, *stalls, *tasks;
 };
 
 /* Return whether the options accept these values. If not, print a line that names the
