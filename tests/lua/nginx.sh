@@ -55,7 +55,20 @@ resumes_are_marks()
               exit !(handler == 1 && timer == 1 && !other && waits > 40) }' "$SCRATCH/list"
 }
 
+# The handler's task runs as often, and made that of the timer, which runs once; the loop has turns.
+runs_are_tasks()
+{
+    "$JSPROF_TOOL" loop --limit 0 --csv "$SCRATCH/cap" | tr -d '"' | tee "$SCRATCH/loop"
+    info_has 'tasks .* [1-9][0-9,]* turns' &&
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            /content_by_lua/ && $at["runs"] == 42 { handler++; next }
+            /content_by_lua/ { $at["runs"] == 1 ? timer++ : other++ }
+            END { print "handler", handler, "timer", timer
+                  exit !(handler == 1 && timer == 1 && !other) }' "$SCRATCH/loop"
+}
+
 check 'nginx answers' recorded
 check_real "$SCRATCH/out"
 check 'each resume is a mark' resumes_are_marks
+check 'each resume is a run of a task' runs_are_tasks
 finish

@@ -96,8 +96,8 @@ counted()
         as_often GLib.timeout_add emits
 }
 
-# A handler's cause is the handler, or the timeout, that emitted its signal, and it was made where it
-# was connected.
+# A handler's cause is the handler, or the timeout, that emitted its signal, and it was made
+# where it was connected.
 chained()
 {
     "$JSPROF_TOOL" causes --limit 0 cap onTitle | tee causes

@@ -193,9 +193,9 @@ misused() # PROGRAM...
         awk -F, '/^GLib.idle_add,exits/ { n = $4 == 1 && $(NF - 1) == 1 } END { exit !n }' loop
 }
 
-# A fork without exec inside a task. Scripts can not call fork, so a preloaded library does, where GLib
-# asks for the host's name. The child's capture has the run in which it began, and its own task. An
-# alarm ends it: after an exit SpiderMonkey waits for threads that the child does not have.
+# A fork without exec inside a task. Scripts can not call fork, so a preloaded library does, where
+# GLib asks for the host's name. The child's capture has the run in which it began, and its own
+# task. An alarm ends it: after an exit SpiderMonkey waits for threads that the child does not have.
 cat >forks.c <<'END'
 #include <stdio.h>
 #include <sys/wait.h>
