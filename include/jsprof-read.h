@@ -183,13 +183,13 @@ typedef struct jsprof_read_info {
     uint64_t allocated, freed;      /* sampled allocations and what the capture says was freed */
     uint64_t alloc_every;           /* bytes from one sampled byte to the next; 0: unknown */
     uint32_t n_during;              /* marks of the name `during` of the options */
-    bool lacks_proc;                /* recorded without /proc: see jsprof_read_native_files */
-    bool has_labels;                /* samples have labels */
     double effective;               /* samples of equal value that are worth as much as these */
     uint64_t tasks;                 /* of the capture; 0 without JSPROF_READ_TASKS */
     /* Files so far: generated ones that are shown by their source maps, and such of native code
      * whose names are from `symbols`, while the capture has no build id to confirm them. */
     uint32_t mapped_files, unsure_files;
+    bool lacks_proc;                /* recorded without /proc: see jsprof_read_native_files */
+    bool has_labels;                /* samples have labels */
 } jsprof_read_info;
 JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
 
@@ -432,7 +432,7 @@ typedef struct jsprof_read_shape {
     bool is_bottom_up; /* a child is a caller of the function above it, not a callee */
     bool has_lines;    /* each line of a function is a node of its own */
     bool is_recursive; /* a function that calls itself has a node for each level */
-    bool is_async;     /* above each stack the one that scheduled what ran, to the root; with
+    uint64_t is_async; /* not 0: above each stack the one that scheduled what ran, to the root; with
                           JSPROF_READ_TASKS */
 } jsprof_read_shape;
 

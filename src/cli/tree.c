@@ -91,12 +91,16 @@ static uint32_t tree_visible(const struct tree_view *v, uint64_t number,
 {
     uint32_t shown = 0, child = (uint32_t)number + 1;
     *hidden = 0;
+    if (v->min <= 0)
+        return n->n_children;
     for (uint32_t i = 0; i < n->n_children; i++) {
         const jsprof_read_node c = tree_node(v, child);
         if (shown == i && tree_share(v, c.total) >= v->min)
             shown++;
         else
             *hidden += c.total;
+        if (!shown)
+            break; /* nobody asks for the rest of a node without visible ones */
         child = c.next;
     }
     return shown;

@@ -61,7 +61,7 @@ int jsprof_read_tree_open(jsprof_read_tree **out, jsprof_reader *r,
                                               .is_bottom_up = s.is_bottom_up,
                                               .has_lines = s.has_lines,
                                               .is_recursive = s.is_recursive };
-    options.select.is_async = s.is_async;
+    options.select.is_async = s.is_async != 0;
     t->reader = r;
     int err = jsp_tree_build(&t->tree, &r->profile, &options);
     if (err == 0)
