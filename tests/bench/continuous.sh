@@ -60,6 +60,12 @@ sleep 22 # two segments
 first=$(cat "$tmp"/sizes/*.cap | wc -c)
 sleep $((10 * ${SEGMENTS:-6}))
 last=$(cat "$tmp"/sizes/*.cap | wc -c)
+# The kernel counts the CPU time of each of our threads to the nanosecond, whatever else runs.
+for task in /proc/$pid/task/*; do
+    echo "$(cat "$task/comm") $(cut -d ' ' -f 1 "$task/schedstat")"
+done | awk '/^jsprof/ { ours += $2; printf "%s: %.1f ms\n", $1, $2 / 1e6; next } { host += $2 }
+    END { printf "the library'"'"'s threads: %.3f %% of %.2f s of CPU time\n", 100 * ours / host,
+        host / 1e9 }'
 awk -v first="$first" -v last="$last" -v n="${SEGMENTS:-6}" 'BEGIN {
     each = (last - first) / n
     printf "bytes: %d after two segments, then %.0f a segment; a day: %.1f MB\n", first, each,
