@@ -7,8 +7,9 @@
 # SPDX-License-Identifier: MIT
 #
 # LUA_BENCH='5.4 jit': these versions only. LUA_PROGRAMS='trees ring': sampling of these only;
-# "shares" among them: the shares, too; "whole": whole processes; "prices": exact calls and
-# allocations.
+# "shares" among them: the shares, too; "whole": whole processes; "sources": whole processes with
+# timers and with the looker; "prices": exact calls and allocations. LUA_ROUNDS=14: so many rounds
+# of whole processes.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -26,6 +27,7 @@ else
     pairs=40 peer_rounds=4 turn=0.12 runs=80 peer_runs=5 seconds=0.5 processes=7 least=6 most=16
     whole_pairs=20 whole_size=1000000
 fi
+whole_pairs=${LUA_ROUNDS:-$whole_pairs}
 
 # Median and quartiles of the ratios: printed, not judged.
 ratios()
@@ -170,8 +172,24 @@ whole_clock() # CLOCK LIMIT LAUNCHER PROGRAM ARG
     elapsed=$(awk 'NR == 2 { printf "elapsed %.4f (%.4f..%.4f)", $1, $4, $5 }' "$work/whole.lines")
     whole_row "whole process, $1 / plain" "$2" "$(sed -n 1p "$work/whole.lines")" \
         "user and system, $whole_pairs rounds of $4; $elapsed"
-    [ "$3" = - ] || whole_row "jsprof-lua that records nothing / lua" 1.01 \
-        "$(sed -n 4p "$work/whole.lines")" "user and system"
+    case $3 in
+    -) ;;
+    looker) whole_row "  the same with the looker" - "$(sed -n 4p "$work/whole.lines")" \
+        "user and system; $(samples_of JSPROF_SOURCE=timer "$@") by timers, $(
+        )$(samples_of JSPROF_SOURCE=looker "$@") by the looker" ;;
+    *) whole_row "jsprof-lua that records nothing / lua" 1.01 \
+        "$(sed -n 4p "$work/whole.lines")" "user and system" ;;
+    esac
+}
+
+# How many samples that takes, because the price is theirs.
+samples_of() # SOURCE CLOCK LIMIT LAUNCHER PROGRAM ARG
+{
+    env "$1" JSPROF_CLOCK="$2" JSPROF="$work/whole.cap" LUA_INIT="require 'jsprof'" \
+        "$lua" "$root/examples/lua/$5.lua" "$6" >"$work/whole.out"
+    "$B/bin/jsprof" info --csv "$work/whole.cap" | awk -F , '
+        NR == 1 { while ($++column != "samples") continue }
+        NR == 2 { print $column " samples" }'
 }
 
 # Links of jsprof-lua whose code lies in other places, for an interpreter's time depends on that by
@@ -311,6 +329,11 @@ for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
             ;;
         prices)
             prices
+            continue
+            ;;
+        sources)
+            whole_clock cpu 1.01 looker nbody $((whole_size * (faster > 1 ? 6 : 1)))
+            whole_clock wall 1.03 looker nbody $((whole_size * (faster > 1 ? 6 : 1)))
             continue
             ;;
         whole)

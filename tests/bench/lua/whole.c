@@ -1,7 +1,8 @@
 /* whole.c - what recording costs a whole process: a command as it is, the same with JSPROF set, and
  * a launcher that records nothing, in turns. Every run has an environment of another size, and the
  * address space layout that the kernel gives it, so that neither favours a side. LAUNCHER is a
- * folder of links of one program, 0, 1 and so on, which take turns.
+ * folder of links of one program, 0, 1 and so on, which take turns, or the word looker: then the
+ * third is the command recorded with JSPROF_SOURCE=looker.
  *
  *     whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...
  *
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,11 @@ static char *link_next(const char *folder)
     return path;
 }
 
+static bool is_looker(char **argv)
+{
+    return strcmp(argv[4], "looker") == 0;
+}
+
 static void become(char **argv, enum kind kind)
 {
     static char padding[PADDING + 1];
@@ -64,12 +71,15 @@ static void become(char **argv, enum kind kind)
     close(nowhere);
     memset(padding, 'x', (size_t)(random() % PADDING));
     setenv("PADDING", padding, 1);
-    if (kind == RECORDED) {
+    bool is_looked = kind == IDLE && is_looker(argv);
+    if (is_looked)
+        setenv("JSPROF_SOURCE", "looker", 1);
+    if (kind == RECORDED || is_looked) {
         setenv("JSPROF", argv[2], 1);
         setenv("JSPROF_CLOCK", argv[3], 1);
         setenv("LUA_INIT", "require 'jsprof'", 1);
     }
-    execv(kind == IDLE ? argv[4] : argv[5], argv + 5);
+    execv(kind == IDLE && !is_looked ? argv[4] : argv[5], argv + 5);
     _exit(127);
 }
 
@@ -124,7 +134,7 @@ int main(int argc, char **argv)
         struct took of[N_KINDS];
         for (int k = 0; k < n_kinds; k++) { /* the order changes from round to round */
             enum kind kind = (enum kind)((i & 1 ? n_kinds - 1 - k : k) + i / 2) % n_kinds;
-            if (kind == IDLE)
+            if (kind == IDLE && !is_looker(argv))
                 argv[4] = link_next(folder);
             of[kind] = run(argv, kind);
         }
