@@ -288,13 +288,16 @@ static bool sample_begin(struct jsp_sampled *self)
         return false;
     /* ORDER: seq_cst, before the load of `armed`; see S1. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
+    /* ORDER: relaxed. Only this thread reads it. */
+    atomic_store_explicit(&self->is_inside, true, memory_order_relaxed);
     return true;
 }
 
 static void sample_end(struct jsp_sampled *self)
 {
-    /* ORDER: relaxed. Only this thread's handler stores it. */
-    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+    /* ORDER: relaxed, both. Only this thread's handler stores them now. */
+    atomic_store_explicit(&self->is_inside, false, memory_order_relaxed);
+    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed); /* ORDER: as above */
     /* S2. ORDER: release: other threads see all writes before seq is even. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_release);
 }

@@ -117,6 +117,7 @@ struct jsp_sampled {
     /* Written by the handler; and by the looker, while no signal is under way: see
      * jsp_sampled_put. */
     alignas(JSP_CACHELINE) _Atomic uint32_t seq; /* odd: inside */
+    _Atomic bool is_inside; /* this thread is in the handler, which uses the record */
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
     /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
@@ -245,8 +246,7 @@ void jsp_sampled_exit(struct jsp_sampled *self);
 /* Take the record from the sample or the caller that a fault interrupted, and give it back: what
  * it held is overwritten. */
 struct jsp_seized {
-    uint32_t seq;
-    bool busy;
+    bool is_inside, busy;
 };
 struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self);
 void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was);

@@ -268,10 +268,11 @@ enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record
     return put;
 }
 
+/* The looker makes `seq` odd, too. It has a record of its own. */
 bool jsp_sampled_enter(struct jsp_sampled *self)
 {
     /* ORDER: relaxed, both. Only this thread stores them. */
-    if (atomic_load_explicit(&self->seq, memory_order_relaxed) & 1 ||
+    if (atomic_load_explicit(&self->is_inside, memory_order_relaxed) ||
         atomic_load_explicit(&self->busy, memory_order_relaxed)) /* ORDER: as above */
         return false;
     /* ORDER: seq_cst, before the load of `closed`; see B1 in backtrace.c. */
@@ -291,11 +292,11 @@ void jsp_sampled_exit(struct jsp_sampled *self)
 struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self)
 {
     /* ORDER: relaxed, all. Only this thread stores them. */
-    uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
+    bool is_inside = atomic_load_explicit(&self->is_inside, memory_order_relaxed);
     bool busy = atomic_load_explicit(&self->busy, memory_order_relaxed); /* ORDER: as above */
-    struct jsp_seized was = { seq, busy };
+    struct jsp_seized was = { is_inside, busy };
     /* ORDER: relaxed, as above. */
-    atomic_store_explicit(&self->seq, (seq + 1) & ~1u, memory_order_relaxed);
+    atomic_store_explicit(&self->is_inside, false, memory_order_relaxed);
     atomic_store_explicit(&self->busy, false, memory_order_relaxed); /* ORDER: as above */
     return was;
 }
@@ -303,7 +304,7 @@ struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self)
 void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was)
 {
     /* ORDER: relaxed, both, as above. */
-    atomic_store_explicit(&self->seq, was.seq, memory_order_relaxed);
+    atomic_store_explicit(&self->is_inside, was.is_inside, memory_order_relaxed);
     atomic_store_explicit(&self->busy, was.busy, memory_order_relaxed); /* ORDER: as above */
 }
 
