@@ -346,5 +346,5 @@ int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *for
 {
     putchar('\n');
     int status = annotate_text_lines(a, form);
-    return annotate_text_opcodes(a, form) ? CLI_FAILED : status;
+    return status ? status : annotate_text_opcodes(a, form);
 }
