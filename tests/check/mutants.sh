@@ -66,7 +66,7 @@ restore()
     find . -name '*mutant*' ! -name mutants.sh -exec rm -f {} +
     rm -rf include && cp -a include.kept include
     for f in src/sigsafe/ALLOWED src/sigsafe/left.h src/sigsafe/sample.h src/base/losses.h \
-        src/jsprof.map src/cli/tree.c docs/failures.md docs/design.md; do
+        src/jsprof.map src/cli/calls.h docs/failures.md docs/design.md; do
         [ ! -f "$f.kept" ] || mv "$f.kept" "$f"
     done
     extra=
@@ -143,8 +143,8 @@ echo 'int jsp_mutant(void); int jsp_up(void); int jsp_up(void) { return jsp_muta
 mutant layers 'in a circle: src/session/mutant.c src/session/mutant_too.c'
 echo '#include "analyze/profile.h"' >src/cli/mutant.h
 mutant layers 'src/cli/mutant.h includes the analysis'
-cp -a src/cli/tree.c src/cli/tree.c.kept && sed -i '/analyze/d' src/cli/tree.c
-mutant layers 'src/cli/tree.c is listed, but includes none'
+cp -a src/cli/calls.h src/cli/calls.h.kept && sed -i '/analyze/d' src/cli/calls.h
+mutant layers 'src/cli/calls.h is listed, but includes none'
 
 # The orders.
 echo '#include <stdatomic.h>
