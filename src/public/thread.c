@@ -74,7 +74,9 @@ int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread **out)
     public_leave(&host);
     if (!err) {
         /* Outside of the session's lock, because the loader has one, too. */
-        t->sampled.tags.shared = dlsym(RTLD_DEFAULT, JSP_TAGS_SHARED);
+        const void *const volatile *shared = dlsym(RTLD_DEFAULT, JSP_TAGS_SHARED);
+        /* ORDER: relaxed. The pointer is all that is shared. */
+        atomic_store_explicit(&t->sampled.tags.shared, shared, memory_order_relaxed);
         *out = &t->sampled.own;
     }
     return err;

@@ -82,14 +82,15 @@ static bool tags_read(const struct jsp_tags *g, struct jsp_memread *mem,
                       struct jsp_tags_shared *out)
 {
     const void *record = NULL;
+    const void *const volatile *shared = jsp_tags_shared_of(g);
     if (!mem) {
-        record = *g->shared;
+        record = *shared;
         if (record)
             memcpy(out, record, sizeof *out);
         return record;
     }
     jsp_memread_begin(mem, 0);
-    return jsp_memread_bytes(mem, (uintptr_t)g->shared, &record, sizeof record) && record &&
+    return jsp_memread_bytes(mem, (uintptr_t)shared, &record, sizeof record) && record &&
            jsp_memread_bytes(mem, (uintptr_t)record, out, sizeof *out);
 }
 
@@ -123,7 +124,7 @@ __attribute__((no_sanitize_thread)) uint32_t jsp_tags_take(const struct jsp_tags
     if (n)
         memcpy(to, at, n);
     bool fits = n + JSP_TAGS_HEAD + JSP_TAGS_TRACE <= JSP_TAGS_BYTES;
-    if (g->shared && fits && !tags_has_trace(to, to + n))
+    if (jsp_tags_shared_of(g) && fits && !tags_has_trace(to, to + n))
         n += tags_shared(g, mem, to + n);
     return n;
 }

@@ -92,9 +92,9 @@ struct jsp_tags {
     volatile bool is_inside;
     _Atomic uint64_t n_full, n_cut, n_foreign, n_unmatched;
 
-    /* Constant while the thread is attached. The host's thread-local pointer, which belongs to
-     * the owner thread; NULL: there is none. */
-    const void *const volatile *shared;
+    /* The host's thread-local pointer, which belongs to the owner thread; NULL: there is none.
+     * Set once, by the owner, when others may see the thread already. */
+    const void *const volatile *_Atomic shared;
 
     uint8_t bytes[2][JSP_TAGS_BYTES];
 
@@ -112,10 +112,16 @@ static inline uint32_t jsp_tags_now(const struct jsp_tags *g)
     return atomic_load_explicit(&g->now, memory_order_acquire);
 }
 
+static inline const void *const volatile *jsp_tags_shared_of(const struct jsp_tags *g)
+{
+    /* ORDER: relaxed. The pointer is all that is shared. */
+    return atomic_load_explicit(&g->shared, memory_order_relaxed);
+}
+
 /* Return true if a sample of now has labels, or may have. */
 static inline bool jsp_tags_any(const struct jsp_tags *g)
 {
-    return (jsp_tags_now(g) & JSP_TAGS_MASK) || g->shared;
+    return (jsp_tags_now(g) & JSP_TAGS_MASK) || jsp_tags_shared_of(g);
 }
 
 /* Copy the entries that are in force, with the trace that the host shares if it set none itself.

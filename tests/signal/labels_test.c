@@ -244,7 +244,7 @@ TEST(a_sample_has_its_trace)
     host_burn_ms(60);
     jsprof_trace_set(me, NULL, NULL);
     jsprof_label_set(me, "route", NULL);
-    ((struct jsp_thread *)(void *)me)->sampled.tags.shared = &shared;
+    atomic_store(&((struct jsp_thread *)(void *)me)->sampled.tags.shared, &shared);
     shared = &record;
     host_burn_ms(60);
     record.valid = 0;
