@@ -236,16 +236,19 @@ static void push_capture(void *data, struct stored *s)
 {
     struct push *p = data;
     struct fleet one = { .at = &s->host, .n = 1 };
+    int err = 0;
     if (remote_is_caught())
         return;
     p->since = s->begin;
     p->until = s->end;
-    int err = p->kind == PUSH_OTLP ? push_otlp(p, &one) : push_host(p, &s->host);
+    if (!s->is_empty) {
+        err = p->kind == PUSH_OTLP ? push_otlp(p, &one) : push_host(p, &s->host);
+        p->counts->windows++;
+    }
     if (p->kind == PUSH_OTLP) {
         jsprof_read_close(one.reader);
         free(one.hosts);
     }
-    p->counts->windows++;
     if (err)
         p->counts->failed_windows++;
     if (err || (p->removes && unlink(s->path) < 0))

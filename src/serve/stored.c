@@ -49,11 +49,11 @@ static bool stored_name(const char *name, struct stored *s)
 
 /* Return true if the capture is complete, or if surely nobody has it open for writing: the kernel
  * grants a lease. */
-static bool stored_is_complete(int fd)
+static bool stored_is_complete(int fd, bool is_empty)
 {
     int64_t end = 0; /* in any byte order: not 0 if it is closed */
-    if (pread(fd, &end, sizeof end, offsetof(struct jsp_wire_header, end_time)) !=
-        (ssize_t)sizeof end)
+    if (!is_empty && pread(fd, &end, sizeof end, offsetof(struct jsp_wire_header, end_time)) !=
+                         (ssize_t)sizeof end)
         return false;
     bool has_none = !end && fcntl(fd, F_SETLEASE, F_RDLCK) == 0;
     if (has_none)
@@ -64,12 +64,13 @@ static bool stored_is_complete(int fd)
 static void stored_one(const char *path, struct stored *s,
                        void (*take)(void *data, struct stored *s), void *data)
 {
-    struct stat is;
+    struct stat is = { 0 };
     s->path = path;
     s->host.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (s->host.fd < 0)
         return; /* its process has removed it */
-    if (fstat(s->host.fd, &is) == 0 && S_ISREG(is.st_mode) && stored_is_complete(s->host.fd)) {
+    s->is_empty = fstat(s->host.fd, &is) == 0 && is.st_size == 0;
+    if (S_ISREG(is.st_mode) && stored_is_complete(s->host.fd, s->is_empty)) {
         s->end = is.st_mtim.tv_sec;
         take(data, s);
     }

@@ -5,6 +5,7 @@
 #ifndef JSP_SERVE_STORED_H
 #define JSP_SERVE_STORED_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "fleet.h"
@@ -13,6 +14,7 @@ struct stored {
     const char *path;
     struct fleet_host host; /* program and process by the name of the file; no vm */
     time_t begin, end;      /* when the file was begun, and last written */
+    bool is_empty;          /* the process was killed before it wrote a byte */
 };
 
 /* Call `take` with each capture of the folder that no process writes any more, the oldest of a
