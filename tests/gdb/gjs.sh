@@ -44,20 +44,23 @@ NO_LINES=1 equal compiled "$B/bin/gjs-console" --profile-output="$tmp/b.cap" "$t
 
 # Stop at a random instruction, when all is compiled, live and in the core file: the same stack,
 # C++, JavaScript and C++ again, in which each function has a name. Some stops are at its root,
-# between two rounds: then stop again, later.
+# between two rounds, or the alarm met another thread, which then is the first one of the core
+# file: then stop again, later.
 stop() # TIMES: go on so often before the stop that counts
 {
     set -- $(for i in $(seq "$1"); do echo -ex continue; done)
     gdb_run -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
         -ex 'handle SIGALRM stop print pass' -ex 'handle SIGPROF nostop noprint pass' \
-        -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' -ex 'thread 1' \
-        -ex 'echo live\n' -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
+        -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' \
+        -ex 'printf "stopped %d\n", $_thread' -ex 'thread 1' -ex 'echo live\n' \
+        -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
         "$B/bin/gjs-console" >"$tmp/out"
     sed '1,/^live$/d; /^end$/,$d' "$tmp/out" >"$tmp/live"
 }
 for n in 60 63 67 72 78 85; do
     stop $n
-    [ "$(grep -c ' jit *deep in ' "$tmp/live")" -le 2 ] || break
+    grep -q '^stopped 1$' "$tmp/out" && [ "$(grep -c ' jit *deep in ' "$tmp/live")" -gt 2 ] &&
+        break
 done
 gdb_run -c "$tmp/core" -ex 'thread 1' -ex 'echo dead\n' -ex 'jsprof stack -hide' \
     "$B/bin/gjs-console" >"$tmp/dead"
