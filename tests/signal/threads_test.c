@@ -39,7 +39,7 @@ TEST(thread_that_exits_without_detach_is_detached)
     if (host_close(&h)) {
         host_check(&h);
         CHECK_EQ(h.profile.account.n_threads, 50);
-        CHECK(host_weight(&h, "leaver") > 500);
+        CHECK(host_weight(&h, "leaver") > 200);
     }
     host_free(&h);
     CHECK_EQ(host_counted(&wrong), 0);
@@ -205,7 +205,7 @@ TEST(storm_at_10_khz_over_threads_that_allocate_load_and_die)
     CHECK_EQ(host_counted(&wrong), 0);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(h.stats.samples > 1000);
+        CHECK(h.stats.samples > 300); /* of 60,000, where six threads share the machine */
     }
     host_free(&h);
 }
