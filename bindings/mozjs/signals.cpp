@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * gjs makes a closure for the function that a script connects to a signal, tells GLib which
- * function of gjs is to call it, and connects it. Ours is in between if signals were asked for.
- * Nothing here is linked with GLib.
+ * gjs makes a closure for the function that a script connects to a signal, gives GLib the
+ * function of gjs that will call it, and connects it. Ours is in between if signals were
+ * asked for. Nothing here is linked with GLib.
  */
 #include "recording.h"
 

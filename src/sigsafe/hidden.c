@@ -99,7 +99,7 @@ static bool hidden_sleeps(const struct jsp_arrival *a)
            (uint64_t)used.ru_nvcsw > a->now_ns[JSP_CLOCK_CPU] / HIDDEN_TICKS_NS;
 }
 
-/* Return true if the thread had a processor since the signal was due. The CPU clock stands still
+/* Return true if the thread had a processor since the signal was due. The CPU clock stops
  * without one. */
 static bool hidden_ran_since(const struct jsp_arrival *a)
 {
