@@ -1,6 +1,7 @@
 #!/bin/sh
 # step.sh - a script in step with the scheduler's tick: the wall clock finds both of its functions.
-# Prints what the CPU clock finds, in step and out of step: docs/bench.md says why these differ.
+# Prints what the CPU clock finds, in step and out of step. With JSPROF_SOURCE=timer these differ:
+# docs/bench.md says why.
 # `chrt -f 1` before the command keeps other programs out.
 #
 # SPDX-License-Identifier: MIT
