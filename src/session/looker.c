@@ -372,13 +372,11 @@ void jsp_looker_stop(struct jsp_looker *l)
 void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
 {
     pthread_mutex_lock(&l->lock);
-    t->call.fd = -1;
-    if (l->n < l->n_most)
-        jsp_task_open(&t->call, &l->folder, t->tid, JSP_SLEEPER_FILE);
+    /* Not now: most threads that live for a moment meet no look. */
+    t->call.fd = l->n < l->n_most ? JSP_TASK_LATER : -1;
     t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
     t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
     t->n_again_before = jsp_counted(&t->sampled->n_again_calls);
-    t->delay_ns = l->sleeper ? jsp_sleeper_delay_ns(&l->folder, t->tid) : 0;
     t->behind = 0;
     t->points_seen = l->points;
     looker_link(t, &l->threads);

@@ -346,6 +346,8 @@ bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
 {
     uint64_t ran = jsp_now_ns(t->cpu_clock), before = t->ran_ns;
     uint64_t points = wall_points(l, t, m);
+    if (t->seen_ns == t->added_ns) /* the first look */
+        t->delay_ns = jsp_sleeper_delay_ns(&l->folder, t->tid);
     if (ran < before) { /* the clock of a thread that is gone reads 0 */
         l->looks[JSP_LOOK_GONE]++;
         t->rest += (int64_t)points;

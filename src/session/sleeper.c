@@ -88,6 +88,8 @@ struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
 {
     struct jsp_sleep at = { .is = JSP_SLEEP_GONE };
     char text[256];
+    if (call->fd == JSP_TASK_LATER)
+        jsp_task_open(call, folder, tid, JSP_SLEEPER_FILE);
     ssize_t got = call->fd >= 0 ? pread(call->fd, text, sizeof text - 1, 0) : 0;
     if (got > 0) {
         text[got] = 0;

@@ -64,8 +64,8 @@ struct jsp_sleeper {
 int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand);
 void jsp_sleeper_close(struct jsp_sleeper *z);
 
-/* Read where this thread is. `call` is its kept file, which is closed if it is not the kernel's
- * any more. */
+/* Read where this thread is. `call` is its kept file, which is opened if it is to be opened later,
+ * and closed if it is not the kernel's any more. */
 #define JSP_SLEEPER_FILE "syscall"
 struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
                                 struct jsp_task_file *call);

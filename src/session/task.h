@@ -11,12 +11,15 @@
 #ifndef JSP_SESSION_TASK_H
 #define JSP_SESSION_TASK_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define JSP_TASK_LATER INT_MIN /* no error of a system call has this number */
+
 /* A file that stays open. */
 struct jsp_task_file {
-    int fd; /* owned; negative: it is not open */
+    int fd; /* owned; negative: it is not open; JSP_TASK_LATER: it is to be opened when needed */
     dev_t dev; /* of the file: a host may close it, and open another one with its number */
     ino_t ino;
 };

@@ -280,39 +280,52 @@ static void *looks_short_thread(void *session)
     return NULL;
 }
 
-/* Return how many threads a second are created and joined, one after another. */
-static double looks_short_rate(jsprof *session)
+struct looks_short {
+    double rate;   /* threads a second that are created and joined, one after another */
+    double cpu_us; /* CPU time of the process for each of them, with that of our threads */
+};
+
+static struct looks_short looks_short_turn(jsprof *session)
 {
     pthread_t thread;
-    double begin = bench_ns(CLOCK_MONOTONIC);
+    double begin = bench_ns(CLOCK_MONOTONIC), cpu = bench_ns(CLOCK_PROCESS_CPUTIME_ID);
     for (int i = 0; i < LOOKS_LIVES; i++) {
         bench_need(pthread_create(&thread, NULL, looks_short_thread, session) == 0,
                    "pthread_create");
         pthread_join(thread, NULL);
     }
-    return LOOKS_LIVES / ((bench_ns(CLOCK_MONOTONIC) - begin) / 1e9);
+    return (struct looks_short){ LOOKS_LIVES / ((bench_ns(CLOCK_MONOTONIC) - begin) / 1e9),
+                                 (bench_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) / LOOKS_LIVES / 1000 };
 }
 
 static void looks_short(int clock, const char *name)
 {
     char text[80], beside[80];
     struct bench_series ratio = { .n = 0 }, none = { .n = 0 }, timers = { .n = 0 };
+    struct bench_series cpu = { .n = 0 }, none_cpu = { .n = 0 }, timers_cpu = { .n = 0 };
     struct looks_session s = looks_open(clock, LOOKS_HZ, LOOKS_LOOKER);
     struct looks_session t = looks_open(clock, LOOKS_HZ, LOOKS_TIMER);
     for (int i = bench_rounds(LOOKS_LIVES_TURNS); i > 0; i--) {
-        double floor = looks_short_rate(NULL);
+        struct looks_short floor = looks_short_turn(NULL);
         bench_need(jsprof_start(s.session) == 0, "jsprof_start");
-        double rate = looks_short_rate(s.session);
+        struct looks_short ours = looks_short_turn(s.session);
         bench_need(jsprof_stop(s.session) == 0 && jsprof_start(t.session) == 0, "jsprof_start");
-        bench_add(&timers, looks_short_rate(t.session) / floor);
+        struct looks_short theirs = looks_short_turn(t.session);
         bench_need(jsprof_stop(t.session) == 0, "jsprof_stop");
-        bench_add(&none, floor);
-        bench_add(&ratio, rate / floor);
+        bench_add(&none, floor.rate);
+        bench_add(&ratio, ours.rate / floor.rate);
+        bench_add(&timers, theirs.rate / floor.rate);
+        bench_add(&none_cpu, floor.cpu_us);
+        bench_add(&cpu, ours.cpu_us);
+        bench_add(&timers_cpu, theirs.cpu_us);
     }
     snprintf(text, sizeof text, "short threads a second, %s", name);
     snprintf(beside, sizeof beside, "of %.0f without a profiler; timers %.2fx",
              bench_median(&none), bench_median(&timers));
     looks_row(text, NULL, 0, "x", beside, &ratio);
+    snprintf(beside, sizeof beside, "%.1f us without a profiler; timers %.1f us",
+             bench_median(&none_cpu), bench_median(&timers_cpu));
+    looks_row("  CPU time of the process a thread", NULL, 0, " us", beside, &cpu);
     looks_close(s);
     looks_close(t);
 }
