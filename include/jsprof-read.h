@@ -143,7 +143,8 @@ typedef struct jsprof_read_filter { /* as the options of these names; NULL: not 
     const char *under, *focus, *top_of;
     const char *hide;
     const char *category, *categories; /* `categories` is a file */
-    const char *state, *syscall;
+    const char *state;
+    const char *syscall; /* "read": on any descriptor; "read (pipe)" */
     /* "KEY=VALUE", or "KEY": any value; a sample counts if it has all of them. Borrowed during the
      * call. */
     const char *const *labels;

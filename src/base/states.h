@@ -27,6 +27,26 @@ struct jsp_state_row {
 };
 extern const struct jsp_state_row jsp_states[JSP_N_STATES]; /* index: enum jsp_state */
 
+/* X(KIND, name): what a descriptor is on which a thread sleeps. */
+#define JSP_STATES_FILES(X) \
+    X(FILE, "file") \
+    X(PIPE, "pipe") \
+    X(SOCKET, "socket") \
+    X(TERMINAL, "terminal") \
+    X(DEVICE, "device") \
+    X(EVENTFD, "eventfd") \
+    X(TIMERFD, "timerfd") \
+    X(SIGNALFD, "signalfd") \
+    X(INOTIFY, "inotify")
+
+#define JSP_STATES_FILE(KIND, name) JSP_STATE_ON_##KIND,
+enum jsp_state_on { JSP_STATE_ON_UNKNOWN, JSP_STATES_FILES(JSP_STATES_FILE) JSP_N_STATE_ON };
+extern const char *const jsp_state_on[JSP_N_STATE_ON];
+
+/* A system call on a descriptor of some kind has a name of its own, with this number: the call's,
+ * which is smaller than JSP_STATES_CALLS, and JSP_STATES_CALLS for each kind up to it. */
+enum { JSP_STATES_CALLS = 1024 };
+
 /* The innermost frame of a sample in the state JSP_STATE_WAITING. */
 #define JSP_STATE_WAITING_FRAME "[waiting for a processor]"
 

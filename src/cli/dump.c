@@ -112,7 +112,7 @@ static void dump_state(const struct dump *d, const struct jsp_sample *s)
         dump_text(d, detail);
     }
     if (state->descriptor)
-        printf("(%" PRIu64 ")", state->descriptor - 1);
+        printf(", descriptor %" PRIu64 ",", state->descriptor - 1);
     if (state->state == JSP_STATE_ASLEEP)
         printf(" for %.6f s", (double)state->asleep_ns / 1e9);
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/chains.h"
 
@@ -197,6 +198,17 @@ static int select_frames(struct select_make *m)
 }
 
 /* Choose by what the threads were doing. */
+/* Return true if a sleep is in this system call, on a descriptor of any kind: "read" is "read", and
+ * also "read (pipe)". */
+static bool select_is_call(const struct jsp_profile_state *is, const char *name)
+{
+    size_t n = strlen(name);
+    const struct jsp_read_text *detail = &is->detail;
+    return is->state == JSP_STATE_ASLEEP &&
+           (jsp_read_is(*detail, name) || (detail->len > n + 2 && !memcmp(detail->at, name, n) &&
+                                           !memcmp(detail->at + n, " (", 2)));
+}
+
 static int select_states(struct select_make *m)
 {
     const jsprof_read_filter *f = &m->filter;
@@ -217,8 +229,7 @@ static int select_states(struct select_make *m)
     for (uint32_t i = 0; i < p->n_stacks; i++) {
         const struct jsp_profile_state *is = jsp_profile_state(p, i);
         m->choice.left_out[i] = (f->state && is->state != (enum jsp_state)state) ||
-                                (f->syscall && (is->state != JSP_STATE_ASLEEP ||
-                                                !jsp_read_is(is->detail, f->syscall)));
+                                (f->syscall && !select_is_call(is, f->syscall));
     }
     m->choice.select.left_out = m->choice.left_out;
     m->choice.is_part = true;

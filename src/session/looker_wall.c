@@ -79,6 +79,12 @@ static bool wall_is_still(const struct jsp_looked *t)
     return jsp_now_ns(t->cpu_clock) == t->ran_ns;
 }
 
+static struct jsp_rec_state wall_state(const struct jsp_looker *l, const struct jsp_looked *t,
+                                       uint64_t now, const struct jsp_sleep *at)
+{
+    return jsp_sleeper_state(&l->folder, t->tid, at, wall_slept_ns(t, now));
+}
+
 /* Store the stack of a thread that was walked, for all points at which it did not run. */
 static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
                       const struct jsp_sleep *at, enum jsp_put_as as)
@@ -89,7 +95,7 @@ static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
     r->taker = JSP_TAKER_LOOKER;
     r->waited = 0;
     if (r->state.state != JSP_STATE_HOST) {
-        r->state = jsp_sleeper_state(at, wall_slept_ns(t, now));
+        r->state = wall_state(l, t, now, at);
         if (t->rest > 1) /* one is of now, when it sleeps */
             r->waited = wall_waited(l, t, (uint64_t)t->rest - 1);
     }
@@ -209,18 +215,17 @@ static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_s
 static void wall_asleep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
                         struct jsp_sleep *at)
 {
-    t->state = jsp_sleeper_state(at, wall_slept_ns(t, now));
-    if (wall_is_owed(t)) { /* it blocks the signal, or is about to wake up for it */
+    /* else it blocks the signal, or is about to wake up for it */
+    bool is_walked = !wall_is_owed(t);
+    for (int i = 0; i < WALL_TRIES && t->rest > 0 && is_walked; i++) {
+        is_walked = wall_walk(l, t, now, at);
+        if (!is_walked || t->rest <= 0 || wall_is_still(t) || !wall_follow(l, t, at))
+            break;
+    }
+    if (!is_walked) {
+        t->state = wall_state(l, t, now, at);
         wall_signal(l, t, now);
         return;
-    }
-    for (int i = 0; i < WALL_TRIES && t->rest > 0; i++) {
-        if (!wall_walk(l, t, now, at)) {
-            wall_signal(l, t, now);
-            return;
-        }
-        if (t->rest <= 0 || wall_is_still(t) || !wall_follow(l, t, at))
-            break;
     }
     l->looks[JSP_LOOK_MOVED] += t->rest > 0;
 }

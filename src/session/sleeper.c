@@ -168,30 +168,42 @@ static bool sleeper_is_whole(const struct jsp_sampled *hand)
     return hand->record->stop == JSP_STOP_END || hand->record->stop == JSP_STOP_FULL;
 }
 
-/* Return true if the first argument of the system call is a descriptor on which it waits. */
-static bool sleeper_has_descriptor(int64_t call)
+/* What the first argument of a system call is. */
+enum sleeper_first {
+    SLEEPER_OTHER,
+    SLEEPER_ANY,  /* a descriptor on which it waits */
+    SLEEPER_TOLD, /* the same, of a kind that the call tells */
+};
+
+static enum sleeper_first sleeper_first(int64_t call)
 {
     static const int calls[] = {
-        SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_recvfrom,
-        SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_accept, SYS_accept4,
-        SYS_connect, SYS_epoll_pwait, SYS_fsync, SYS_fdatasync, SYS_flock, SYS_ioctl,
-        SYS_fcntl, SYS_splice,
+        SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_fsync,
+        SYS_fdatasync, SYS_flock, SYS_ioctl, SYS_fcntl, SYS_splice,
+        /* the others are told */
+        SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_accept,
+        SYS_accept4, SYS_connect, SYS_epoll_pwait,
 #ifdef SYS_epoll_wait
         SYS_epoll_wait,
 #endif
     };
+    enum { FIRST_TOLD = 12 };
     size_t i = 0, n = sizeof calls / sizeof calls[0];
     while (i < n && calls[i] != call)
         i++;
-    return i < n;
+    return i == n ? SLEEPER_OTHER : i < FIRST_TOLD ? SLEEPER_ANY : SLEEPER_TOLD;
 }
 
-struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asleep_ns)
+struct jsp_rec_state jsp_sleeper_state(const struct jsp_task_file *folder, pid_t tid,
+                                       const struct jsp_sleep *at, uint64_t asleep_ns)
 {
     struct jsp_rec_state state = { .state = JSP_STATE_ASLEEP, .asleep_ns = asleep_ns };
+    enum sleeper_first first = sleeper_first(at->call);
     state.call = (uint32_t)(at->call + 1);
-    if (sleeper_has_descriptor(at->call))
+    if (first != SLEEPER_OTHER)
         state.descriptor = (uint32_t)at->first + 1;
+    if (first == SLEEPER_ANY)
+        state.call += JSP_STATES_CALLS * jsp_task_descriptor(folder, tid, (int)at->first);
     return state;
 }
 

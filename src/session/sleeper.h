@@ -71,7 +71,8 @@ struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
                                 struct jsp_task_file *call);
 
 /* Return what to record of a thread that has slept for so long. */
-struct jsp_rec_state jsp_sleeper_state(const struct jsp_sleep *at, uint64_t asleep_ns);
+struct jsp_rec_state jsp_sleeper_state(const struct jsp_task_file *folder, pid_t tid,
+                                       const struct jsp_sleep *at, uint64_t asleep_ns);
 
 /* Return how often the thread has gone to sleep, plus 1; 0: not known. This takes 25 us. */
 uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid);

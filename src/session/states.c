@@ -19,9 +19,9 @@ static void states_names_write(struct jsp_states *s, struct jsp_writer *w)
 /* Write the name of a system call, once. Return false if there is no room for it now. */
 static bool states_name(struct jsp_states *s, struct jsp_writer *w, uint32_t call)
 {
-    enum { LONGEST = 32 };
+    enum { LONGEST = 48 };
     char text[LONGEST];
-    if (call >= JSP_STATES_CALLS)
+    if (call >= JSP_STATES_NAMES)
         return false;
     if (s->known[call / 8] & 1u << call % 8)
         return true;
@@ -29,9 +29,12 @@ static bool states_name(struct jsp_states *s, struct jsp_writer *w, uint32_t cal
         states_names_write(s, w);
     if (s->names_used + JSP_EMBEDDED_CALL_NAME + LONGEST > sizeof s->names)
         return false;
-    const char *name = jsp_call_name(call);
+    uint32_t number = call % JSP_STATES_CALLS, on = call / JSP_STATES_CALLS;
+    const char *name = jsp_call_name(number);
     int len = name ? snprintf(text, sizeof text, "%s", name)
-                   : snprintf(text, sizeof text, "system call %u", call);
+                   : snprintf(text, sizeof text, "system call %u", number);
+    if (on)
+        len += snprintf(text + len, sizeof text - (size_t)len, " (%s)", jsp_state_on[on]);
     s->names_used += (uint32_t)jsp_embedded_call_name_put(
         s->names + s->names_used, call, (struct jsp_read_text){ text, (uint32_t)len });
     s->known[call / 8] |= (uint8_t)(1u << call % 8);

@@ -15,7 +15,7 @@
 
 enum {
     JSP_STATES_BLOCK = 1 << 15, /* bytes of jsprof/states in one chunk */
-    JSP_STATES_CALLS = 1024,    /* numbers of system calls that can have a name are smaller */
+    JSP_STATES_NAMES = JSP_STATES_CALLS * JSP_N_STATE_ON,
 };
 
 struct jsp_states {
@@ -23,7 +23,7 @@ struct jsp_states {
     uint32_t count, used;
     uint32_t names_used;
     bool has_any;   /* a part of the file was made */
-    uint8_t known[JSP_STATES_CALLS / 8]; /* bitmap of the calls that have a name in the file */
+    uint8_t known[JSP_STATES_NAMES / 8]; /* bitmap of the calls that have a name in the file */
     uint8_t names[2048];
     uint8_t block[JSP_STATES_BLOCK];
 };

@@ -41,7 +41,8 @@ struct jsp_rec_native {
 struct jsp_rec_state {
     uint64_t asleep_ns;  /* so far */
     uint32_t state;      /* enum jsp_state */
-    uint32_t call;       /* the system call in which it sleeps: its number + 1; 0: none */
+    uint32_t call;       /* number + 1 of the name of the system call in which it sleeps, see
+                          * base/states.h; 0: none */
     uint32_t descriptor; /* the call's descriptor + 1; 0: none */
     uint32_t what;       /* id of the label of what the host waits for; 0: none */
 };

@@ -96,7 +96,7 @@ run info --json good.cap
 has '"state_running":null'
 
 run dump states.cap
-has '#3 tid 100 cpu 0, 3 addresses, weight 10, cpu_ns 0, asleep in read(7) for 0.001500 s'
+has 'weight 10, cpu_ns 0, asleep in read, descriptor 7, for 0.001500 s'
 has 'in a wait of the host: the big lock'
 has ', waiting for a processor'
 

@@ -47,13 +47,18 @@ static const struct jsp_rec_state states[] = {
     { .state = JSP_STATE_ASLEEP, .call = SYS_ppoll + 1, .asleep_ns = 5 },
     { .state = JSP_STATE_ASLEEP, .call = SYS_read + 1, .descriptor = 8,
       .asleep_ns = 90000000000 },
+    { .state = JSP_STATE_ASLEEP, .call = SYS_read + 1 + JSP_STATES_CALLS * JSP_STATE_ON_PIPE,
+      .descriptor = 8 },
     { .state = JSP_STATE_ASLEEP, .call = 1001, .descriptor = UINT32_MAX },
+    { .state = JSP_STATE_ASLEEP, .call = JSP_STATES_CALLS * JSP_N_STATE_ON }, /* the last name */
+    { .state = JSP_STATE_ASLEEP, .call = 1 + JSP_STATES_CALLS * JSP_N_STATE_ON }, /* none */
     { .state = JSP_STATE_ASLEEP, .call = UINT32_MAX }, /* no such call */
     { .state = JSP_STATE_ASLEEP }, /* in a page fault */
     { .state = JSP_STATE_HOST },
 };
 enum { STATES = sizeof states / sizeof *states };
-static const char *const details[STATES] = { "",     "", "", "ppoll", "read", "system call 1000",
+static const char *const details[STATES] = { "", "", "", "ppoll", "read", "read (pipe)",
+                                             "system call 1000", "system call 1023 (inotify)", "",
                                              "", "", "the big lock" };
 
 static void record(int i)
@@ -107,7 +112,7 @@ static bool is_right(const struct jsp_profile *p, const struct jsp_sample *s, in
 {
     const struct jsp_rec_state *was = &states[i % STATES];
     const struct jsp_read_state *is = &s->state;
-    bool has_call = was->call && was->call != UINT32_MAX;
+    bool has_call = was->call && was->call <= JSP_STATES_CALLS * JSP_N_STATE_ON;
     return is->state == was->state && is->asleep_ns == was->asleep_ns &&
            is->call == (has_call ? was->call : 0) && is->descriptor == was->descriptor &&
            !is->name == (was->state != JSP_STATE_HOST) &&
