@@ -841,15 +841,14 @@ JSPROF_READ_API int64_t jsprof_read_stall_groups(const jsprof_read_stalls *s, ui
                                                  jsprof_read_stall *out, uint64_t n);
 JSPROF_READ_API void jsprof_read_stalls_close(jsprof_read_stalls *s); /* NULL is valid */
 
-/* Chains of tasks: a task, its maker, the maker of that one, and so on. Equal chains are one. A
- * link that repeats itself is one link. */
+/* Chains of tasks: a task, its maker, the maker of that one, and so on. Chains with equal names
+ * of tasks and of functions are one. A link that repeats itself is one link. */
 typedef struct jsprof_read_chains jsprof_read_chains;
 typedef struct jsprof_read_chain {
     size_t size;
     uint64_t tasks, runs;
     double total;            /* ns of these runs */
     int64_t delay;           /* the longest of a run; -1: unknown */
-    const char *ready_kind, *ready_name; /* of what made a task ready; NULL: its maker did */
     uint32_t n_links;
     bool is_cut;             /* it goes on, too far or into tasks that the capture lacks */
 } jsprof_read_chain;
@@ -859,6 +858,17 @@ typedef struct jsprof_read_link {
     uint32_t times;          /* it repeats itself so often at most */
     const char *kind, *name;
 } jsprof_read_link;
+typedef struct jsprof_read_ready { /* runs that another task than their maker made ready */
+    size_t size;
+    uint32_t what;           /* as in jsprof_read_link */
+    const char *kind, *name;
+    uint64_t runs;
+} jsprof_read_ready;
+typedef struct jsprof_read_alike { /* the functions of a stack by which chains differ */
+    size_t size;
+    bool is_vm;              /* those of the VM alone, of a stack that has some */
+    uint32_t most;           /* so many, the innermost; 0: all */
+} jsprof_read_alike;
 typedef struct jsprof_read_task_kind { /* all tasks of a kind and name */
     size_t size;
     const char *kind, *name;
@@ -867,16 +877,23 @@ typedef struct jsprof_read_task_kind { /* all tasks of a kind and name */
 } jsprof_read_task_kind;
 
 /* `which` is "#7" or a part of a kind and name; or a function, for the tasks in which it was
- * sampled; or a mark, for those that ran when it began: the first of these that there is.
- * -ENODATA: no tasks. -ENOENT: none of them is there. */
+ * sampled; or a mark, for those that ran when it began: the first of these that there is. `alike`
+ * may be NULL: chains differ by all functions. -ENODATA: no tasks. -ENOENT: none of them is
+ * there. */
 JSPROF_READ_API int jsprof_read_chains_open(jsprof_read_chains **out, jsprof_reader *r,
-                                            const char *which, jsprof_read_error *error);
+                                            const char *which,
+                                            const jsprof_read_alike *alike,
+                                            jsprof_read_error *error);
 /* The chain with the longest runs first. */
 JSPROF_READ_API int64_t jsprof_read_chain_rows(const jsprof_read_chains *c, uint64_t first,
                                                jsprof_read_chain *out, uint64_t n);
 /* The links of a chain; the task itself is the first. */
 JSPROF_READ_API int64_t jsprof_read_links(const jsprof_read_chains *c, uint64_t chain,
                                           uint64_t first, jsprof_read_link *out, uint64_t n);
+/* What made tasks of a chain ready, other than their makers: that of the most runs first. */
+JSPROF_READ_API int64_t jsprof_read_ready_by(const jsprof_read_chains *c, uint64_t chain,
+                                             uint64_t first, jsprof_read_ready *out,
+                                             uint64_t n);
 /* The frames on which the tasks of a link were made, the innermost first. */
 JSPROF_READ_API int64_t jsprof_read_link_frames(const jsprof_read_chains *c, uint64_t chain,
                                                 uint64_t link, uint64_t first,

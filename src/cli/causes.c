@@ -31,7 +31,8 @@ static const char causes_help[] =
     CLI_FORM_FOLLOW_HELP
     "\n"
     "A link that repeats itself, such as a timer that sets itself again, is shown\n"
-    "once, with a count. `jsprof loop` lists the tasks.\n";
+    "once, with a count. Tasks that another task than their maker made ready, such as\n"
+    "a promise, say which, and of how many runs. `jsprof loop` lists the tasks.\n";
 
 struct causes {
     struct cli_capture capture;
@@ -48,7 +49,8 @@ struct causes_row {
     jsprof_read_chain chain;
     jsprof_read_link link;
     uint64_t number, level;
-    const char *stack; /* leaf first, with " < " between them */
+    const char *stack; /* leaf first, with ";" between them */
+    const char *ready, *ready_runs; /* likewise */
 };
 
 /* -- Text --------------------------------------------------------------------- */
@@ -71,6 +73,29 @@ static void causes_stack(const struct causes *c, uint64_t chain, uint64_t link)
     free(stack);
 }
 
+/* Name the tasks that made those of a chain ready, if their makers did not. */
+static void causes_ready(const struct causes *c, uint64_t number, uint64_t runs)
+{
+    const struct cli_style *s = &c->capture.style;
+    jsprof_read_ready by = { .size = sizeof by };
+    int64_t all = jsprof_read_ready_by(c->chains, number, 0, NULL, 0), got = all;
+    int64_t n = c->limit && c->limit < all ? c->limit : all;
+    for (int64_t i = 0; i < n && got >= 0; i++) {
+        char times[CLI_NUMBER];
+        got = jsprof_read_ready_by(c->chains, number, (uint64_t)i, &by, 1);
+        if (got != 1)
+            break;
+        fputs("     made ready by ", stdout);
+        cli_task_name(s, by.kind, by.name);
+        if (by.runs < runs)
+            printf(", %s run%s", cli_count(times, by.runs), cli_s(by.runs));
+        putchar('\n');
+    }
+    if (n < all)
+        printf("     and by %" PRId64 " more (--limit 0 shows them)\n", all - n);
+    cli_incomplete(got < 0);
+}
+
 static void causes_links(const struct causes *c, uint64_t number, const jsprof_read_chain *chain)
 {
     const struct cli_style *s = &c->capture.style;
@@ -87,11 +112,8 @@ static void causes_links(const struct causes *c, uint64_t number, const jsprof_r
             printf(", up to %" PRIu32 " times in a row", link.times);
         putchar('\n');
         causes_stack(c, number, i);
-        if (i == 0 && chain->ready_kind) {
-            fputs("     made ready by ", stdout);
-            cli_task_name(s, chain->ready_kind, chain->ready_name);
-            putchar('\n');
-        }
+        if (i == 0)
+            causes_ready(c, number, chain->runs);
     }
     cli_incomplete(got < 0);
 }
@@ -146,6 +168,10 @@ static const struct cli_column causes_columns[] = {
       .means = "Their longest delay in nanoseconds; null: none is known." },
     { .name = "is_cut", .type = CLI_TYPE_BOOL, .get = cli_get_bool, CAUSES_FIELD(chain.is_cut),
       .means = "The chain goes on, but is not shown to its end." },
+    { .name = "ready", .type = CLI_TYPE_TEXT, .get = cli_get_string, CAUSES_FIELD(ready),
+      .means = "Of level 0: what made runs ready, if not the maker; joined by ;." },
+    { .name = "ready_runs", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      CAUSES_FIELD(ready_runs), .means = "How many runs each of these made ready, joined by ;." },
     { 0 }
 };
 
@@ -156,22 +182,52 @@ static const struct cli_document causes_document = {
                  .columns = causes_columns } },
 };
 
+/* Return the names of what made a chain ready, or their numbers of runs, joined. The caller frees
+ * it. NULL: no memory. */
+static char *causes_ready_text(const struct causes *c, uint64_t number, bool is_runs)
+{
+    jsprof_read_ready by = { .size = sizeof by };
+    char *text = NULL;
+    size_t len = 0;
+    int64_t got = 1;
+    FILE *out = open_memstream(&text, &len);
+    for (uint64_t i = 0; out && got == 1; i++) {
+        got = jsprof_read_ready_by(c->chains, number, i, &by, 1);
+        if (got == 1 && is_runs)
+            fprintf(out, "%s%" PRIu64, i ? ";" : "", by.runs);
+        else if (got == 1)
+            fprintf(out, "%s%s%s%s", i ? ";" : "", by.kind, *by.kind && *by.name ? " " : "",
+                    by.name);
+    }
+    if (out && fclose(out) == 0 && got >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 /* Put the links of a chain into the table. Return 0 or -ENOMEM. */
 static int causes_chain_rows(const struct causes *c, struct cli_table *t, uint64_t number)
 {
     struct causes_row row = { .chain.size = sizeof row.chain, .link.size = sizeof row.link,
                               .number = number + 1 };
     int64_t got = jsprof_read_chain_rows(c->chains, number, &row.chain, 1);
+    char *names = causes_ready_text(c, number, false), *runs = causes_ready_text(c, number, true);
+    if (!names || !runs)
+        got = -ENOMEM;
     for (uint32_t i = 0; got == 1 && i < row.chain.n_links; i++) {
         got = jsprof_read_links(c->chains, number, i, &row.link, 1);
         char *stack = cli_task_stack(&(struct cli_task_stack){
             .chains = c->chains, .chain = number, .link = i, .between = ";" });
         row.level = i;
         row.stack = stack ? stack : "";
+        row.ready = i ? "" : names;
+        row.ready_runs = i ? "" : runs;
         if (got == 1)
             cli_table_row(t, &row);
         free(stack);
     }
+    free(names);
+    free(runs);
     return got < 0 ? -ENOMEM : 0;
 }
 
@@ -189,20 +245,31 @@ static int causes_rows(struct causes *c, uint64_t n)
     return cli_table_close(t);
 }
 
-/* Add a chain to the graph, which has room for its links. Return 0 or -ENOMEM. */
+/* Add a chain to the graph, which has room for it. Return 0 or -ENOMEM. */
 static int causes_dot_chain(const struct causes *c, uint64_t number, struct jsp_dot_box *boxes,
                             struct jsp_dot_graph *graph)
 {
     jsprof_read_chain chain = { .size = sizeof chain };
     jsprof_read_link link = { .size = sizeof link };
+    jsprof_read_ready by = { .size = sizeof by };
     int64_t got = jsprof_read_chain_rows(c->chains, number, &chain, 1);
+    uint32_t what = 0;
     for (uint32_t i = 0, below = 0; got == 1 && i < chain.n_links; i++, below = link.what) {
         got = jsprof_read_links(c->chains, number, i, &link, 1);
         if (got != 1)
             break;
         boxes[link.what].is_shown = true;
         if (i)
-            graph->edges[graph->n_edges++] = (struct jsp_dot_edge){ link.what, below, chain.tasks };
+            graph->edges[graph->n_edges++] =
+                (struct jsp_dot_edge){ link.what, below, chain.tasks, false };
+        what = i ? what : link.what;
+    }
+    for (uint64_t i = 0; got == 1; i++) {
+        got = jsprof_read_ready_by(c->chains, number, i, &by, 1);
+        if (got != 1)
+            break;
+        boxes[by.what].is_shown = true;
+        graph->edges[graph->n_edges++] = (struct jsp_dot_edge){ by.what, what, by.runs, true };
     }
     return got < 0 ? -ENOMEM : 0;
 }
@@ -218,14 +285,14 @@ static int causes_dot(const struct causes *c, uint64_t n)
     static struct jsp_sink out; /* its block is large */
     jsprof_read_task_kind kind = { .size = sizeof kind };
     jsprof_read_chain chain = { .size = sizeof chain };
-    uint64_t n_links = 0, n_kinds = (uint64_t)jsprof_read_task_kinds(c->chains, 0, NULL, 0);
+    uint64_t n_edges = 0, n_kinds = (uint64_t)jsprof_read_task_kinds(c->chains, 0, NULL, 0);
     int64_t got = 1;
     for (uint64_t i = 0; i < n && got == 1; i++) {
         got = jsprof_read_chain_rows(c->chains, i, &chain, 1);
-        n_links += chain.n_links;
+        n_edges += chain.n_links + (uint64_t)jsprof_read_ready_by(c->chains, i, 0, NULL, 0);
     }
     struct jsp_dot_box *boxes = calloc(n_kinds + 1, sizeof *boxes);
-    struct jsp_dot_graph graph = { boxes, malloc((n_links + 1) * sizeof *graph.edges),
+    struct jsp_dot_graph graph = { boxes, malloc((n_edges + 1) * sizeof *graph.edges),
                                    (uint32_t)n_kinds, 0 };
     int err = boxes && graph.edges && got >= 0 ? 0 : -ENOMEM;
     for (uint64_t i = 0; err == 0 && i < n_kinds; i++) {
@@ -267,7 +334,10 @@ static int causes_print(struct causes *c)
 static int causes_show(struct causes *c)
 {
     jsprof_read_error error = { .size = sizeof error };
-    int err = jsprof_read_chains_open(&c->chains, c->capture.reader, c->which, &error);
+    bool is_short = cli_form_is_text(&c->form) && !c->is_dot && !c->has_stacks;
+    const jsprof_read_alike alike = { .size = sizeof alike, .is_vm = is_short,
+                                      .most = is_short ? CAUSES_FRAMES : 0 };
+    int err = jsprof_read_chains_open(&c->chains, c->capture.reader, c->which, &alike, &error);
     if (!err)
         return causes_print(c);
     return err == -ENOENT ? cli_fail(c->capture.label, "%s (jsprof loop shows the tasks)",

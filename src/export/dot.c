@@ -37,7 +37,8 @@ static int dot_compare(const void *a, const void *b)
 {
     const struct jsp_dot_edge *x = a, *y = b;
     return x->from != y->from ? (x->from > y->from) - (x->from < y->from)
-                              : (x->to > y->to) - (x->to < y->to);
+           : x->to != y->to   ? (x->to > y->to) - (x->to < y->to)
+                              : x->is_ready - y->is_ready;
 }
 
 /* Make equal edges one. */
@@ -64,7 +65,7 @@ static void dot_collapse(struct dot *d)
     for (uint32_t i = 0; i < d->n_edges; i++) {
         const struct jsp_dot_edge *e = &d->edges[i];
         struct dot_place *from = &d->places[e->from], *to = &d->places[e->to];
-        if (from->out != 1 || to->in != 1)
+        if (e->is_ready || from->out != 1 || to->in != 1)
             continue;
         from->next = e->to;
         from->made = e->tasks;
@@ -135,8 +136,9 @@ static void dot_edges(const struct dot *d)
         const struct jsp_dot_edge *e = &d->edges[i];
         if (d->places[e->from].next == e->to)
             continue;
-        snprintf(text, sizeof text, "t%" PRIu32 " -> t%" PRIu32 " [label=\"%" PRIu64 "\"]\n",
-                 d->places[e->from].frame, d->places[e->to].frame, e->tasks);
+        snprintf(text, sizeof text, "t%" PRIu32 " -> t%" PRIu32 " [%slabel=\"%" PRIu64 "\"]\n",
+                 d->places[e->from].frame, d->places[e->to].frame,
+                 e->is_ready ? "style=dashed " : "", e->tasks);
         jsp_sink_text(d->out, text);
     }
 }
@@ -172,7 +174,7 @@ int jsp_export_dot(struct jsp_export *e)
         return err;
     struct jsp_task_figures *figures = jsp_tasks_figures(&t);
     struct jsp_dot_box *boxes = calloc((size_t)t.n_whats + 1, sizeof *boxes);
-    struct jsp_dot_edge *edges = malloc(((size_t)t.n_tasks + 1) * sizeof *edges);
+    struct jsp_dot_edge *edges = malloc(((size_t)t.n_tasks + t.n_runs + 1) * sizeof *edges);
     struct jsp_dot_graph graph = { boxes, edges, t.n_whats, 0 };
     err = !figures || !boxes || !edges ? -ENOMEM : t.n_tasks ? 0 : -ENODATA;
     for (uint32_t i = 0; err == 0 && i < t.n_whats; i++)
@@ -183,7 +185,14 @@ int jsp_export_dot(struct jsp_export *e)
         boxes[k->what].is_shown = true;
         if (k->parent != JSP_TASK_NONE)
             edges[graph.n_edges++] =
-                (struct jsp_dot_edge){ t.tasks[k->parent].what, k->what, 1 };
+                (struct jsp_dot_edge){ t.tasks[k->parent].what, k->what, 1, false };
+    }
+    for (uint32_t i = 0; err == 0 && i < t.n_runs; i++) {
+        const struct jsp_task_run *r = &t.runs[i];
+        if (r->task != JSP_TASK_NONE && r->by != JSP_TASK_NONE &&
+            r->by != t.tasks[r->task].parent)
+            edges[graph.n_edges++] = (struct jsp_dot_edge){ t.tasks[r->by].what,
+                                                            t.tasks[r->task].what, 1, true };
     }
     if (err == 0)
         err = jsp_dot_write(e->out, &graph);

@@ -1,8 +1,9 @@
 /* export/dot.h - who scheduled whom, as a graph for Graphviz.
  *
  * A box is a kind and name of tasks, with their figures in the whole capture. An arrow leads from
- * a maker to what it made, with the number of tasks that were made so. Boxes in a row, where each
- * is made by the one before alone and makes the next alone, are drawn as one box. One thread.
+ * a maker to what it made, with the number of tasks that were made so; a dashed one from what made
+ * tasks ready, where their makers did not, with the number of runs. Boxes in a row, where each is
+ * made by the one before alone and makes the next alone, are drawn as one box. One thread.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -23,7 +24,8 @@ struct jsp_dot_box { /* the tasks of a kind and name */
 
 struct jsp_dot_edge {
     uint32_t from, to; /* boxes */
-    uint64_t tasks;
+    uint64_t tasks; /* or runs */
+    bool is_ready;  /* `from` did not make them */
 };
 
 /* The edges, between boxes that are shown, are sorted and joined in place. */

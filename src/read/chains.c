@@ -18,9 +18,11 @@ struct jsprof_read_chains {
 
 /* Find the chains of the tasks of that name; or if there is none, of those in which a function
  * or a mark of that name was. */
-static int chains_find(jsprof_read_chains *c, const char *which)
+static int chains_find(jsprof_read_chains *c, const char *which,
+                       const jsprof_read_alike *alike)
 {
     struct jsp_profile *p = &c->reader->profile;
+    const struct jsp_causes_view view = { alike->is_vm, alike->most };
     bool *asked = jsp_tasks_matching(&c->tasks, which);
     uint32_t n = 0;
     int err = asked ? 0 : -ENOMEM;
@@ -31,14 +33,16 @@ static int chains_find(jsprof_read_chains *c, const char *which)
     if (err == 0 && !n)
         jsp_causes_of_mark(&c->tasks, p, which, asked);
     if (err == 0)
-        err = jsp_causes_build(&c->of, &c->tasks, asked);
+        err = jsp_causes_build(&c->of, &c->tasks, p, &view, asked);
     free(asked);
     return err;
 }
 
 int jsprof_read_chains_open(jsprof_read_chains **out, jsprof_reader *r, const char *which,
-                            jsprof_read_error *error)
+                            const jsprof_read_alike *alike, jsprof_read_error *error)
 {
+    jsprof_read_alike look;
+    jsp_reader_take(&look, sizeof look, alike);
     jsprof_read_chains *c = calloc(1, sizeof *c);
     int err = c ? jsp_tasks_read(&c->tasks, &r->profile) : -ENOMEM;
     if (err) {
@@ -50,7 +54,7 @@ int jsprof_read_chains_open(jsprof_read_chains **out, jsprof_reader *r, const ch
         err = jsp_reader_no_tasks(error);
     } else {
         c->figures = jsp_tasks_figures(&c->tasks);
-        err = jsp_reader_errno(error, c->figures ? chains_find(c, which) : -ENOMEM, NULL);
+        err = jsp_reader_errno(error, c->figures ? chains_find(c, which, &look) : -ENOMEM, NULL);
     }
     if (!err && !c->of.n_chains)
         err = jsp_reader_fail(error, (struct jsp_reader_fault){ .code = -ENOENT },
@@ -70,15 +74,9 @@ int64_t jsprof_read_chain_rows(const jsprof_read_chains *c, uint64_t first,
         return rows;
     for (uint64_t i = 0; i < (uint64_t)rows; i++) {
         const struct jsp_causes_chain *from = &c->of.chains[first + i];
-        jsprof_read_chain row = { .tasks = from->tasks, .runs = from->runs,
+        const jsprof_read_chain row = { .tasks = from->tasks, .runs = from->runs,
                                   .total = from->total, .delay = from->delay,
                                   .n_links = from->n_links, .is_cut = from->is_cut };
-        if (from->ready != JSP_TASK_NONE) {
-            row.ready_kind = jsp_reader_text(c->reader, c->tasks.whats[from->ready].kind);
-            row.ready_name = jsp_reader_text(c->reader, c->tasks.whats[from->ready].name);
-            if (!row.ready_kind || !row.ready_name)
-                return -ENOMEM;
-        }
         jsp_reader_give(out, i, &row, sizeof row);
     }
     return rows;
@@ -98,6 +96,27 @@ int64_t jsprof_read_links(const jsprof_read_chains *c, uint64_t chain, uint64_t 
         const jsprof_read_link row = { .what = from->what, .times = from->times,
                                        .kind = jsp_reader_text(c->reader, what->kind),
                                        .name = jsp_reader_text(c->reader, what->name) };
+        if (!row.kind || !row.name)
+            return -ENOMEM;
+        jsp_reader_give(out, i, &row, sizeof row);
+    }
+    return rows;
+}
+
+int64_t jsprof_read_ready_by(const jsprof_read_chains *c, uint64_t chain, uint64_t first,
+                             jsprof_read_ready *out, uint64_t n)
+{
+    int64_t rows;
+    if (chain >= c->of.n_chains)
+        return 0;
+    if (!jsp_reader_range(c->of.chains[chain].n_ready, first, n, out, &rows))
+        return rows;
+    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
+        const struct jsp_causes_ready *from = &c->of.chains[chain].ready[first + i];
+        const struct jsp_task_what *what = &c->tasks.whats[from->what];
+        const jsprof_read_ready row = { .what = from->what, .runs = from->runs,
+                                        .kind = jsp_reader_text(c->reader, what->kind),
+                                        .name = jsp_reader_text(c->reader, what->name) };
         if (!row.kind || !row.name)
             return -ENOMEM;
         jsp_reader_give(out, i, &row, sizeof row);

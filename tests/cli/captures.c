@@ -305,6 +305,7 @@ static const struct {
     { "looked", captures_looked },     { "lookedwall", captures_looked_wall },
     { "timed", captures_timed },
     { "tasks", captures_tasks },       { "tasks2", captures_tasks2 },
+    { "causes", captures_causes },
     { "crowd", captures_crowd },       { "crowdbig", captures_crowd_big },
 };
 

@@ -28,6 +28,7 @@ void captures_looked_wall(struct builder *b);
 void captures_timed(struct builder *b);
 void captures_tasks(struct builder *b);
 void captures_tasks2(struct builder *b);
+void captures_causes(struct builder *b);
 void captures_crowd(struct builder *b);
 void captures_crowd_big(struct builder *b);
 

@@ -196,3 +196,60 @@ void captures_tasks2(struct builder *b)
 {
     tasks_write(b, true);
 }
+
+/* A stack of work, at that line, and main; and of native code above it, if `native` is not 0. */
+static void tasks_mixed(struct captures_tasks *t, uint64_t number, uint64_t native, uint64_t line)
+{
+    uint64_t last = 0, last_native = 0;
+    tasks_put(t, 3);
+    tasks_put(t, number);
+    tasks_put(t, native ? 3 : 2);
+    if (native) {
+        tasks_put(t, 0);
+        tasks_from(t, &last_native, native);
+    }
+    tasks_put(t, 1 | 2); /* with a line */
+    tasks_from(t, &last, 2);
+    tasks_put(t, line);
+    tasks_put(t, 1);
+    tasks_from(t, &last, 1);
+}
+
+/* A timer made three promises on stacks that differ in a line, and in native code. Another one's
+ * reaction made the first two ready, a timer the third for one run, its maker for another. */
+void captures_causes(struct builder *b)
+{
+    static const uint32_t main_stack[] = { 1 };
+    struct captures_tasks t = { .n = 0 };
+    build_start(b, false);
+    build_process(b, "host app.js");
+    build_metadata(b, "jsprof.version", "0.1.0");
+    build_map(b, 0x400000, 0x500000, "/usr/bin/host");
+    captures_names(b);
+    tasks_put(&t, 9);
+    tasks_put(&t, 5);
+    tasks_thread(&t, 100);
+    tasks_what(&t, 1, "timeout", "tick (app.js:10)");
+    tasks_what(&t, 2, "promise", "load (app.js:20)");
+    tasks_what(&t, 3, "promise", "show (app.js:30)");
+    tasks_what(&t, 4, "timeout", "other (app.js:40)");
+    tasks_stack(&t, 1, main_stack, 1);
+    tasks_mixed(&t, 2, 0, 7);
+    tasks_mixed(&t, 3, 0, 8);
+    tasks_mixed(&t, 4, 0x400100, 8);
+    tasks_new(&t, 5, 1, 0, 1, 1);
+    tasks_new(&t, 6, 2, 0, 3, 1);
+    tasks_new(&t, 7, 3, 0, 4, 1);
+    for (uint64_t i = 0; i < 3; i++) {
+        tasks_new(&t, 8 + i, 11, 5, 2, 2 + i);
+        tasks_ready(&t, 8 + i, 12, i < 2 ? 6 : 7);
+    }
+    tasks_run(&t, 5, 10, 12, 0);
+    for (uint64_t i = 0; i < 3; i++)
+        tasks_run(&t, 8 + i, 20 + (double)i, 21 + (double)i, 0);
+    tasks_ready(&t, 10, 30, 5);
+    tasks_run(&t, 10, 32, 33, 0);
+    build_chunk(b, "jsprof/tasks", t.data, t.n);
+    captures_losses(b, "session state=final time=70000000 hz=100 clock=wall\n"
+                       "thread id=1 tid=100 name=main expirations=0 kept=0 samples=0\n");
+}

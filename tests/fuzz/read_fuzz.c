@@ -257,11 +257,19 @@ static void fuzz_links(const jsprof_read_chains *c, uint64_t chain)
 static void fuzz_chains(jsprof_reader *r)
 {
     static const char *const whiches[] = { "t", "#7", "work", "gc/sweep" };
+    const jsprof_read_alike alike = { .size = sizeof alike, .is_vm = true, .most = 2 };
     jsprof_read_chains *c;
     for (size_t which = 0; which < sizeof whiches / sizeof *whiches; which++) {
-        if (jsprof_read_chains_open(&c, r, whiches[which], NULL) < 0)
+        if (jsprof_read_chains_open(&c, r, whiches[which], which & 1 ? &alike : NULL, NULL) < 0)
             continue;
+        uint64_t kinds = (uint64_t)jsprof_read_task_kinds(c, 0, NULL, 0);
         FUZZ_ROWS(jsprof_read_chain, jsprof_read_chain_rows(c, i, &row, 1), fuzz_links(c, i));
+        FUZZ_ROWS(jsprof_read_ready, jsprof_read_ready_by(c, 0, i, &row, 1), {
+            fuzz_text(row.kind);
+            fuzz_text(row.name);
+            if (row.what >= kinds || !row.runs)
+                abort();
+        });
         jsprof_read_chains_close(c);
     }
 }

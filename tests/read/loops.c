@@ -58,11 +58,14 @@ static int chains(jsprof_reader *r, const char *which)
     jsprof_read_chain chain = { .size = sizeof chain };
     jsprof_read_link link = { .size = sizeof link };
     jsprof_read_frame frame = { .size = sizeof frame };
-    if (jsprof_read_chains_open(&c, r, which, &error) < 0)
+    jsprof_read_ready by = { .size = sizeof by };
+    if (jsprof_read_chains_open(&c, r, which, NULL, &error) < 0)
         return failed();
     for (uint64_t i = 0; jsprof_read_chain_rows(c, i, &chain, 1) == 1; i++) {
         printf("chain of %" PRIu64 " tasks, %" PRIu64 " runs of %.0f, delay %" PRId64 "\n",
                chain.tasks, chain.runs, chain.total, chain.delay);
+        for (uint64_t k = 0; jsprof_read_ready_by(c, i, k, &by, 1) == 1; k++)
+            printf("  %" PRIu64 " ready by %s %s\n", by.runs, by.kind, by.name);
         for (uint64_t k = 0; jsprof_read_links(c, i, k, &link, 1) == 1; k++) {
             printf("  %s %s", link.kind, link.name);
             for (uint64_t f = 0; jsprof_read_link_frames(c, i, k, f, &frame, 1) == 1; f++)
@@ -71,7 +74,7 @@ static int chains(jsprof_reader *r, const char *which)
         }
     }
     jsprof_read_chains_close(c);
-    return jsprof_read_chains_open(&c, r, "nobody", &error) < 0 ? failed() : 0;
+    return jsprof_read_chains_open(&c, r, "nobody", NULL, &error) < 0 ? failed() : 0;
 }
 
 static int diverge(jsprof_reader *before, jsprof_reader *after)

@@ -50,6 +50,19 @@ different at 2 of 7 and 7
 EOF
 ./loops promise tasks.cap tasks2.cap >ours
 diff wanted ours || bad=1
+
+# Stacks that differ only in a line are one, and what made the tasks ready is there.
+cat >wanted <<EOF
+chain of 2 tasks, 2 runs of 2000000, delay 9000000
+  2 ready by promise show (app.js:30)
+  promise load (app.js:20) < $work < $main
+  timeout tick (app.js:10) < $main
+chain of 1 tasks, 2 runs of 2000000, delay 10000000
+  1 ready by timeout other (app.js:40)
+  promise load (app.js:20) < [host] < $work < $main
+  timeout tick (app.js:10) < $main
+EOF
+./loops load causes.cap | sed -n '/^chain/,/^-2/p' | sed '/^-2/d' | diff wanted - || bad=1
 [ "$(./loops x good.cap | grep -c '^-61: no tasks')" = 3 ] ||
     { echo 'tasks where none are'; bad=1; }
 
