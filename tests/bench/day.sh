@@ -31,5 +31,5 @@ turns=$("$build/bin/jsprof" stalls --each --csv "$work/day.cap" 2>/dev/null | se
 echo "$first $last $((seconds - 15)) $turns" | awk '{
     day = ($1 + ($2 - $1) / $3 * 86400) / 1e6
     printf "row\tgjs: stall mode, an idle GTK 4 program\t<= 10 MB a day\t%.1f MB\t", day
-    printf "%d bytes after 10 s, %d more in %d s; frames and turns over 16 ms: %d\t%s\n", $1, $2 - $1,
-        $3, $4, day <= 10 ? "yes" : "NO" }'
+    printf "%d bytes after 10 s, %d more in %d s; frames and turns over 16 ms: %d\t%s\n",
+        $1, $2 - $1, $3, $4, day <= 10 ? "yes" : "NO" }'
