@@ -1,4 +1,4 @@
-/* export/gzip.c - a gzip file (RFC 1952) whose blocks have deflate's fixed codes (RFC 1951).
+/* export/gzip.c - a gzip file (RFC 1952) of deflate's blocks (RFC 1951).
  *
  * SPDX-License-Identifier: MIT
  */
@@ -8,11 +8,18 @@
 #include "sink.h"
 
 enum {
-    GZIP_FAR = 32768,  /* the greatest distance of a match */
-    GZIP_LEAST = 4,    /* bytes of a match that is looked for */
+    GZIP_FAR = 32768,    /* the greatest distance of a match */
+    GZIP_LEAST = 3,      /* bytes of a match */
     GZIP_MOST = 258,
-    GZIP_TRIES = 16,   /* earlier places that are compared */
-    GZIP_END = 256,    /* the symbol that ends a block */
+    GZIP_NEAR = 4096,    /* beyond it a match of the least length saves nothing */
+    GZIP_ENOUGH = 64,    /* bytes of a match after which no longer one is looked for */
+    GZIP_TRIES = 64,     /* earlier places that are compared */
+    GZIP_END = 256,      /* the symbol that ends a block */
+    GZIP_SYMBOLS = 286,  /* bytes, the end, and lengths of matches */
+    GZIP_ALL = 288,      /* of the fixed codes, which have two more */
+    GZIP_DISTANCES = 30,
+    GZIP_LENGTHS = 19,   /* symbols that describe lengths of codes */
+    GZIP_LONGEST = 15,   /* bits of a code */
 };
 
 static uint32_t gzip_crc(uint32_t crc, const unsigned char *at, size_t n)
@@ -45,51 +52,199 @@ static void gzip_bits(struct jsp_gzip *g, uint32_t bits, uint32_t n)
         jsp_sink_byte(g->out, (char)(g->bits & 0xFF));
 }
 
-/* Codes are put with their highest bit first. */
-static void gzip_code(struct jsp_gzip *g, uint32_t code, uint32_t n)
-{
-    uint32_t turned = 0;
-    for (uint32_t i = 0; i < n; i++)
-        turned |= (code >> i & 1) << (n - 1 - i);
-    gzip_bits(g, turned, n);
-}
-
-/* A byte, the end, or a length, in the fixed code. */
-static void gzip_symbol(struct jsp_gzip *g, uint32_t symbol)
-{
-    if (symbol < 144)
-        gzip_code(g, 0x30 + symbol, 8);
-    else if (symbol < 256)
-        gzip_code(g, 0x190 + symbol - 144, 9);
-    else if (symbol < 280)
-        gzip_code(g, symbol - 256, 7);
-    else
-        gzip_code(g, 0xC0 + symbol - 280, 8);
-}
-
 static uint32_t gzip_log2(uint32_t n)
 {
     return 31 - (uint32_t)__builtin_clz(n);
 }
 
-static void gzip_match(struct jsp_gzip *g, uint32_t length, uint32_t distance)
+/* A length or a distance: its symbol, and the bits that follow it. */
+struct gzip_part {
+    uint32_t symbol, extra;
+};
+
+static struct gzip_part gzip_length(uint32_t length)
 {
-    uint32_t n = length - 3, d = distance - 1;
+    uint32_t n = length - GZIP_LEAST;
     uint32_t extra = n < 8 || length == GZIP_MOST ? 0 : gzip_log2(n) - 2;
-    gzip_symbol(g, length == GZIP_MOST ? 285 : 257 + 4 * extra + (n >> extra));
-    gzip_bits(g, n & ((1u << extra) - 1), extra);
-    extra = d < 4 ? 0 : gzip_log2(d) - 1;
-    gzip_code(g, 2 * extra + (d >> extra), 5);
-    gzip_bits(g, d & ((1u << extra) - 1), extra);
+    return (struct gzip_part){ length == GZIP_MOST ? 285 : 257 + 4 * extra + (n >> extra), extra };
+}
+
+static struct gzip_part gzip_distance(uint32_t d)
+{
+    uint32_t extra = d < 4 ? 0 : gzip_log2(d) - 1;
+    return (struct gzip_part){ 2 * extra + (d >> extra), extra };
+}
+
+/* -- Codes -------------------------------------------------------------------------- */
+
+/* The codes of an alphabet. */
+struct gzip_codes {
+    uint32_t n;               /* symbols */
+    uint32_t often[GZIP_ALL]; /* how often each is written */
+    uint8_t bits[GZIP_ALL];   /* of its code; 0: it has none */
+    uint16_t code[GZIP_ALL];  /* its first bit is the lowest */
+};
+
+static void gzip_put(struct jsp_gzip *g, const struct gzip_codes *c, uint32_t symbol)
+{
+    gzip_bits(g, c->code[symbol], c->bits[symbol]);
+}
+
+/* Take the least of the weights away; 0 is none. Return its place, or `n` if there is none. */
+static uint32_t gzip_take(uint32_t *weight, uint32_t n, uint32_t *taken)
+{
+    uint32_t least = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (weight[i] && (least == n || weight[i] < weight[least]))
+            least = i;
+    *taken = least < n ? weight[least] : 0;
+    if (least < n)
+        weight[least] = 0;
+    return least;
+}
+
+/* Give the symbols the lengths of Huffman's codes. Return the greatest one. */
+static uint32_t gzip_huffman(struct gzip_codes *c)
+{
+    uint32_t weight[2 * GZIP_ALL], above[2 * GZIP_ALL], most = 1, n = c->n;
+    uint8_t depth[2 * GZIP_ALL];
+    memcpy(weight, c->often, n * sizeof *weight);
+    for (uint32_t one, other;; n++) {
+        uint32_t a = gzip_take(weight, n, &one), b = gzip_take(weight, n, &other);
+        if (b == n)
+            break;
+        above[a] = above[b] = n;
+        weight[n] = one + other;
+    }
+    depth[n - 1] = 0;
+    for (uint32_t i = n - 1; i-- > c->n;)
+        depth[i] = (uint8_t)(depth[above[i]] + 1);
+    for (uint32_t i = 0; i < c->n; i++) { /* a symbol that is alone has a bit all the same */
+        uint32_t bits = !c->often[i] ? 0 : n == c->n ? 1 : depth[above[i]] + 1u;
+        c->bits[i] = (uint8_t)bits;
+        most = bits > most ? bits : most;
+    }
+    return most;
+}
+
+/* Make codes from their lengths: shorter ones first, and those of a length in order. */
+static void gzip_number_codes(struct gzip_codes *c)
+{
+    uint32_t code = 0;
+    for (uint32_t bits = 1; bits <= GZIP_LONGEST; bits++, code <<= 1) {
+        for (uint32_t i = 0; i < c->n; i++) {
+            if (c->bits[i] != bits)
+                continue;
+            uint32_t turned = 0;
+            for (uint32_t k = 0; k < bits; k++)
+                turned |= (code >> k & 1) << (bits - 1 - k);
+            c->code[i] = (uint16_t)turned;
+            code++;
+        }
+    }
+}
+
+/* Make codes of at most `limit` bits. Flatter counts make shorter codes. */
+static void gzip_make_codes(struct gzip_codes *c, uint32_t limit)
+{
+    while (gzip_huffman(c) > limit)
+        for (uint32_t i = 0; i < c->n; i++)
+            c->often[i] = (c->often[i] + 1) / 2;
+    gzip_number_codes(c);
+}
+
+/* Make deflate's fixed codes. */
+static void gzip_fixed_codes(struct gzip_codes *symbols, struct gzip_codes *distances)
+{
+    symbols->n = GZIP_ALL;
+    for (uint32_t i = 0; i < GZIP_ALL; i++)
+        symbols->bits[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    distances->n = GZIP_DISTANCES;
+    memset(distances->bits, 5, GZIP_DISTANCES);
+    gzip_number_codes(symbols);
+    gzip_number_codes(distances);
+}
+
+/* -- Lengths of codes ---------------------------------------------------------------- */
+
+/* The lengths of both alphabets' codes, with repetitions as symbols from 16 on. */
+struct gzip_lengths {
+    uint32_t n_symbols, n_distances, n_codes; /* those after them have no code */
+    uint32_t n;
+    uint8_t symbol[GZIP_ALL + GZIP_DISTANCES], times[GZIP_ALL + GZIP_DISTANCES];
+    struct gzip_codes codes; /* of `symbol` */
+};
+
+/* In which order the lengths of these codes are written. */
+static const uint8_t gzip_order[GZIP_LENGTHS] = { 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3,
+                                                  13, 2, 14, 1, 15 };
+
+static void gzip_run(struct gzip_lengths *l, uint32_t symbol, uint32_t times)
+{
+    l->symbol[l->n] = (uint8_t)symbol;
+    l->times[l->n++] = (uint8_t)times;
+    l->codes.often[symbol]++;
+}
+
+/* Gather `n` lengths in a row. */
+static void gzip_runs(struct gzip_lengths *l, const uint8_t *bits, uint32_t n)
+{
+    for (uint32_t i = 0, same; i < n; i += same) {
+        for (same = 1; i + same < n && bits[i + same] == bits[i] && same < 138;)
+            same++;
+        if (bits[i] == 0 && same >= 3) {
+            gzip_run(l, same < 11 ? 17 : 18, same - (same < 11 ? 3 : 11));
+            continue;
+        }
+        gzip_run(l, bits[i], 0);
+        same = same < 4 ? 1 : same > 7 ? 7 : same;
+        if (same > 1)
+            gzip_run(l, 16, same - 1 - 3);
+    }
+}
+
+/* Describe the codes of a block. */
+static void gzip_describe(struct gzip_lengths *l, const struct gzip_codes *symbols,
+                          const struct gzip_codes *distances)
+{
+    uint8_t all[GZIP_ALL + GZIP_DISTANCES];
+    *l = (struct gzip_lengths){ .n_symbols = GZIP_SYMBOLS, .n_distances = GZIP_DISTANCES,
+                                .n_codes = GZIP_LENGTHS, .codes.n = GZIP_LENGTHS };
+    while (symbols->bits[l->n_symbols - 1] == 0)
+        l->n_symbols--; /* that of the end has a length */
+    while (l->n_distances > 1 && distances->bits[l->n_distances - 1] == 0)
+        l->n_distances--;
+    memcpy(all, symbols->bits, l->n_symbols);
+    memcpy(all + l->n_symbols, distances->bits, l->n_distances);
+    gzip_runs(l, all, l->n_symbols + l->n_distances);
+    gzip_make_codes(&l->codes, 7);
+    while (l->codes.bits[gzip_order[l->n_codes - 1]] == 0)
+        l->n_codes--;
+}
+
+static uint32_t gzip_run_bits(uint32_t symbol)
+{
+    return symbol < 16 ? 0 : symbol == 18 ? 7 : symbol - 14;
+}
+
+static void gzip_put_lengths(struct jsp_gzip *g, const struct gzip_lengths *l)
+{
+    gzip_bits(g, (l->n_symbols - 257) | (l->n_distances - 1) << 5 | (l->n_codes - 4) << 10, 14);
+    for (uint32_t i = 0; i < l->n_codes; i++)
+        gzip_bits(g, l->codes.bits[gzip_order[i]], 3);
+    for (uint32_t i = 0; i < l->n; i++) {
+        gzip_put(g, &l->codes, l->symbol[i]);
+        gzip_bits(g, l->times[i], gzip_run_bits(l->symbol[i]));
+    }
 }
 
 /* -- Matches -------------------------------------------------------------------------- */
 
 static uint32_t *gzip_head(struct jsp_gzip *g, uint32_t at)
 {
-    uint32_t four;
-    memcpy(&four, g->bytes + at, sizeof four);
-    return &g->head[four * 2654435761u >> (32 - JSP_GZIP_HASH)];
+    uint32_t three = g->bytes[at] | (uint32_t)g->bytes[at + 1] << 8 |
+                     (uint32_t)g->bytes[at + 2] << 16;
+    return &g->head[three * 2654435761u >> (32 - JSP_GZIP_HASH)];
 }
 
 /* Let later places find this one. Places are counted from 1: 0 is none. */
@@ -102,44 +257,122 @@ static void gzip_remember(struct jsp_gzip *g, uint32_t at)
     *head = at + 1;
 }
 
-/* Return the length of the longest match among the latest places with these four bytes, or 0. */
+/* Return the length of the longest match among the latest places with these three bytes, or 0. */
 static uint32_t gzip_find(struct jsp_gzip *g, uint32_t at, uint32_t *distance)
 {
     uint32_t best = 0, most = g->n - at < GZIP_MOST ? g->n - at : GZIP_MOST;
     if (most < GZIP_LEAST)
         return 0;
     uint32_t next = *gzip_head(g, at);
+    const unsigned char *b = g->bytes + at;
     for (int tries = 0; next && at - (next - 1) <= GZIP_FAR && tries < GZIP_TRIES; tries++) {
-        const unsigned char *a = g->bytes + next - 1, *b = g->bytes + at;
+        const unsigned char *a = g->bytes + next - 1;
         uint32_t n = 0;
-        while (n < most && a[n] == b[n])
-            n++;
+        if (best == most || best >= GZIP_ENOUGH)
+            break;
+        if (a[best] == b[best])
+            while (n < most && a[n] == b[n])
+                n++;
         if (n > best) {
             best = n;
             *distance = at - (next - 1);
         }
         next = g->before[next - 1];
     }
-    return best >= GZIP_LEAST ? best : 0;
+    return best > GZIP_LEAST || (best == GZIP_LEAST && *distance <= GZIP_NEAR) ? best : 0;
 }
 
-/* Write what was gathered as a block; it refers to no block before. */
+/* Take what was gathered apart into bytes and matches. A match gives way to a longer one that
+ * begins a byte later. */
+static void gzip_take_apart(struct jsp_gzip *g)
+{
+    uint32_t distance = 0, later = 0;
+    memset(g->head, 0, sizeof g->head);
+    g->n_tokens = 0;
+    for (uint32_t at = 0, n = 0; at < g->n;) {
+        gzip_remember(g, at);
+        uint32_t longer = n < GZIP_ENOUGH ? gzip_find(g, at + 1, &later) : 0;
+        if (n && n >= longer) {
+            g->tokens[g->n_tokens++] = n << 16 | (distance - 1);
+            for (uint32_t end = at++ + n; at < end; at++)
+                gzip_remember(g, at);
+            n = gzip_find(g, at, &distance);
+        } else {
+            g->tokens[g->n_tokens++] = g->bytes[at++];
+            n = longer;
+            distance = later;
+        }
+    }
+}
+
+/* -- Blocks ---------------------------------------------------------------------------- */
+
+static void gzip_count(const struct jsp_gzip *g, struct gzip_codes *symbols,
+                       struct gzip_codes *distances)
+{
+    symbols->often[GZIP_END] = 1;
+    for (uint32_t i = 0; i < g->n_tokens; i++) {
+        uint32_t token = g->tokens[i];
+        symbols->often[token < 256 ? token : gzip_length(token >> 16).symbol]++;
+        if (token >= 256)
+            distances->often[gzip_distance(token & 0xFFFF).symbol]++;
+    }
+    if (distances->often[0] == 0)
+        distances->often[0] = 1; /* a block has a code of distances, used or not */
+}
+
+/* Return the bits of all symbols, as often as `counted` says. */
+static uint32_t gzip_cost(const struct gzip_codes *counted, const struct gzip_codes *c)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < counted->n; i++)
+        bits += counted->often[i] * c->bits[i];
+    return bits;
+}
+
+static void gzip_put_tokens(struct jsp_gzip *g, const struct gzip_codes *symbols,
+                            const struct gzip_codes *distances)
+{
+    for (uint32_t i = 0; i < g->n_tokens; i++) {
+        uint32_t token = g->tokens[i];
+        if (token < 256) {
+            gzip_put(g, symbols, token);
+            continue;
+        }
+        uint32_t n = token >> 16, d = token & 0xFFFF;
+        struct gzip_part length = gzip_length(n), far = gzip_distance(d);
+        gzip_put(g, symbols, length.symbol);
+        gzip_bits(g, (n - GZIP_LEAST) & ((1u << length.extra) - 1), length.extra);
+        gzip_put(g, distances, far.symbol);
+        gzip_bits(g, d & ((1u << far.extra) - 1), far.extra);
+    }
+    gzip_put(g, symbols, GZIP_END);
+}
+
+/* Write what was gathered as a block, with codes of its own if that is shorter. It refers to no
+ * block before. */
 static void gzip_block(struct jsp_gzip *g, bool is_last)
 {
-    uint32_t distance = 0;
-    memset(g->head, 0, sizeof g->head);
+    struct gzip_codes symbols = { .n = GZIP_SYMBOLS }, distances = { .n = GZIP_DISTANCES };
+    struct gzip_lengths lengths;
+    gzip_take_apart(g);
+    gzip_count(g, &symbols, &distances);
+    struct gzip_codes fixed = symbols, fixed_distances = distances;
+    gzip_fixed_codes(&fixed, &fixed_distances);
+    gzip_make_codes(&symbols, GZIP_LONGEST);
+    gzip_make_codes(&distances, GZIP_LONGEST);
+    gzip_describe(&lengths, &symbols, &distances);
+    uint32_t own = 14 + 3 * lengths.n_codes + gzip_cost(&lengths.codes, &lengths.codes) +
+                   gzip_cost(&fixed, &symbols) + gzip_cost(&fixed_distances, &distances);
+    for (uint32_t i = 0; i < lengths.n; i++)
+        own += gzip_run_bits(lengths.symbol[i]);
+    bool is_fixed = gzip_cost(&fixed, &fixed) +
+                    gzip_cost(&fixed_distances, &fixed_distances) <= own;
     gzip_bits(g, is_last, 1);
-    gzip_bits(g, 1, 2); /* fixed codes */
-    for (uint32_t at = 0; at < g->n;) {
-        uint32_t n = gzip_find(g, at, &distance);
-        if (n)
-            gzip_match(g, n, distance);
-        else
-            gzip_symbol(g, g->bytes[at]);
-        for (n = n ? n : 1; n > 0; n--)
-            gzip_remember(g, at++);
-    }
-    gzip_symbol(g, GZIP_END);
+    gzip_bits(g, is_fixed ? 1 : 2, 2);
+    if (!is_fixed)
+        gzip_put_lengths(g, &lengths);
+    gzip_put_tokens(g, is_fixed ? &fixed : &symbols, is_fixed ? &fixed_distances : &distances);
     g->n = 0;
 }
 

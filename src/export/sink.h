@@ -75,9 +75,9 @@ int jsp_bytes_write(void *context, const void *bytes, size_t n);
 void jsp_bytes_free(struct jsp_bytes *b);
 
 /* -- gzip.c: a gzip file around bytes. The command uses no library but libc, so this compresses by
- * itself: earlier bytes are found again, and the codes are deflate's fixed ones. */
+ * itself: earlier bytes are found again, and each block has Huffman's codes of its own. */
 
-enum { JSP_GZIP_BLOCK = 65536, JSP_GZIP_HASH = 13 };
+enum { JSP_GZIP_BLOCK = 65536, JSP_GZIP_HASH = 14 };
 
 struct jsp_gzip {
     struct jsp_sink *out;
@@ -86,6 +86,7 @@ struct jsp_gzip {
     uint32_t n;            /* bytes of the block that is being gathered */
     unsigned char bytes[JSP_GZIP_BLOCK];
     uint32_t head[1 << JSP_GZIP_HASH], before[JSP_GZIP_BLOCK]; /* equal bytes, the latest first */
+    uint32_t tokens[JSP_GZIP_BLOCK], n_tokens; /* a byte, or the length << 16 | distance - 1 */
 };
 
 void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
