@@ -61,7 +61,8 @@ struct otlp {
     struct jsp_proto indices; /* the attributes of a sample */
     struct jsp_sink plain; /* into text */
     uint32_t *stack_of;    /* owned, by node: its entry in the table of stacks; 0: none yet */
-    uint32_t *mapping_of;  /* owned, by module: its entry; 0: it has none */
+    uint32_t *mapping_of;  /* owned, by module: its entry; 0: no location has it */
+    uint32_t n_mappings;
     uint32_t *frames;      /* owned; of one stack */
     uint32_t n_counts, n_stacks;
     int error;
@@ -148,26 +149,24 @@ static void otlp_entry(struct otlp *x, enum otlp_table table)
 
 /* -- The dictionary ------------------------------------------------------------------ */
 
-static void otlp_mappings(struct otlp *x)
+/* Return the entry of a module, or 0 if it is no file. */
+static uint32_t otlp_mapping(struct otlp *x, uint32_t module)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < x->modules.n; i++) {
-        const struct jsp_module *m = &x->modules.list[i];
-        if (!m->is_file)
-            continue;
-        uint32_t id = m->build_id.len ? otlp_attribute(x, "process.executable.build_id.gnu",
-                                                       m->build_id, 0) : 0;
-        x->mapping_of[i] = ++n;
-        jsp_proto_u64(&x->message, 1, m->start);
-        jsp_proto_u64(&x->message, 2, m->end);
-        jsp_proto_u64(&x->message, 3, m->offset);
-        jsp_proto_u64(&x->message, 4, jsp_strings_add(&x->strings, m->path));
-        if (id) {
-            jsp_proto_item(&x->inner, id);
-            jsp_proto_nest(&x->message, 5, &x->inner);
-        }
-        otlp_entry(x, OTLP_MAPPING);
+    const struct jsp_module *m = &x->modules.list[module];
+    if (!m->is_file || x->mapping_of[module])
+        return x->mapping_of[module];
+    uint32_t id = m->build_id.len ? otlp_attribute(x, "process.executable.build_id.gnu",
+                                                   m->build_id, 0) : 0;
+    jsp_proto_u64(&x->message, 1, m->start);
+    jsp_proto_u64(&x->message, 2, m->end);
+    jsp_proto_u64(&x->message, 3, m->offset);
+    jsp_proto_u64(&x->message, 4, jsp_strings_add(&x->strings, m->path));
+    if (id) {
+        jsp_proto_item(&x->inner, id);
+        jsp_proto_nest(&x->message, 5, &x->inner);
     }
+    otlp_entry(x, OTLP_MAPPING);
+    return x->mapping_of[module] = ++x->n_mappings;
 }
 
 static void otlp_locations(struct otlp *x)
@@ -176,7 +175,8 @@ static void otlp_locations(struct otlp *x)
         const struct jsp_profile_frame *f = &x->stacks.frames[i];
         uint32_t kind = otlp_attribute(x, "profile.frame.type", otlp_word(jsp_kind_name(f->kind)),
                                        0);
-        jsp_proto_u64(&x->message, 1, x->mapping_of[x->modules.of_function[f->function]]);
+        uint32_t mapping = otlp_mapping(x, x->modules.of_function[f->function]);
+        jsp_proto_u64(&x->message, 1, mapping);
         jsp_proto_u64(&x->inner, 1, jsp_places_add(&x->places, f->function, f->file) + 1);
         jsp_proto_u64(&x->inner, 2, f->line);
         jsp_proto_nest(&x->message, 3, &x->inner);
@@ -387,7 +387,6 @@ static void otlp_write(struct otlp *x)
     for (uint32_t i = OTLP_MAPPING; i < OTLP_N_TABLES; i++)
         if (i != OTLP_STRING)
             otlp_entry(x, (enum otlp_table)i);
-    otlp_mappings(x);
     otlp_locations(x);
     otlp_functions(x);
     for (uint32_t i = 0, end = 0; i < x->n_counts; i = end) {
