@@ -236,12 +236,12 @@ static void push_capture(void *data, struct stored *s)
 {
     struct push *p = data;
     struct fleet one = { .at = &s->host, .n = 1 };
-    int err = 0;
+    int err = s->err;
     if (remote_is_caught())
         return;
     p->since = s->begin;
     p->until = s->end;
-    if (!s->is_empty) {
+    if (!err && !s->is_empty) {
         err = p->kind == PUSH_OTLP ? push_otlp(p, &one) : push_host(p, &s->host);
         p->counts->windows++;
     }

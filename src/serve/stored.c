@@ -67,8 +67,12 @@ static void stored_one(const char *path, struct stored *s,
     struct stat is = { 0 };
     s->path = path;
     s->host.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (s->host.fd < 0)
-        return; /* its process has removed it */
+    if (s->host.fd < 0) {
+        s->err = -errno;
+        if (s->err != -ENOENT && s->err != -ELOOP) /* its process has removed it; no capture */
+            take(data, s);
+        return;
+    }
     s->is_empty = fstat(s->host.fd, &is) == 0 && is.st_size == 0;
     if (S_ISREG(is.st_mode) && stored_is_complete(s->host.fd, s->is_empty)) {
         s->end = is.st_mtim.tv_sec;

@@ -15,6 +15,7 @@ struct stored {
     struct fleet_host host; /* program and process by the name of the file; no vm */
     time_t begin, end;      /* when the file was begun, and last written */
     bool is_empty;          /* the process was killed before it wrote a byte */
+    int err;                /* it could not be opened: negative errno; 0 */
 };
 
 /* Call `take` with each capture of the folder that no process writes any more, the oldest of a

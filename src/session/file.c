@@ -82,7 +82,7 @@ static int file_name(struct jsp_file *f, const struct jsp_file_ask *ask)
     }
     strcpy(f->pattern, pattern);
     f->is_default = !ask->pattern;
-    f->nofollow = ask->nofollow;
+    f->is_given = ask->is_given;
     f->folder = (size_t)n;
     f->skip = ask->folder ? 0 : f->folder;
     return file_finish_name(f);
@@ -144,8 +144,7 @@ static size_t file_entry(char entry[FILE_ID + JSP_FILE_WRITER])
 }
 
 /* Return true if the entry in the file must be kept. It is of an earlier program of this process,
- * or, for a name from the environment, of an earlier session of this program or of one that it
- * forked. */
+ * or, where the name was given, of an earlier session of this program or of one that it forked. */
 static bool file_is_kept(const struct jsp_file *f, const char *bytes, size_t n, const char *entry)
 {
     const char *at = memmem(bytes, n, entry, FILE_ID), *mine = entry + FILE_ID;
@@ -155,7 +154,7 @@ static bool file_is_kept(const struct jsp_file *f, const char *bytes, size_t n, 
     const char *its = at + FILE_ID, *its_program = strrchr(its, ' ');
     const char *program = strrchr(mine, ' ');
     if (its_program && strcmp(its_program, program) == 0)
-        return f->nofollow;
+        return f->is_given;
     return strncmp(its, mine, (size_t)(program + 1 - mine)) == 0;
 }
 
@@ -206,7 +205,7 @@ static int file_take(const struct jsp_file *f)
 static int file_try(struct jsp_file *f)
 {
     struct stat st;
-    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (f->nofollow ? O_NOFOLLOW : 0);
+    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (f->is_given ? O_NOFOLLOW : 0);
     f->is_new = lstat(file_path(f), &st) < 0;
     f->fd = f->is_default ? jsp_descriptor_open_own(file_path(f), O_WRONLY, FILE_MODE)
                           : jsp_descriptor_open(file_path(f), flags, FILE_MODE);

@@ -27,7 +27,7 @@ struct jsp_file {
     size_t skip;         /* part of it that is the process's current folder */
     size_t asked;        /* length of the requested name */
     bool is_default;
-    bool nofollow;       /* the environment's: also keeps what this program recorded before */
+    bool is_given;       /* as jsp_file_ask says */
     char pattern[PATH_MAX]; /* the requested name, with %p */
     char name[PATH_MAX]; /* absolute, unless the current folder is unknown */
 };
@@ -35,7 +35,10 @@ struct jsp_file {
 struct jsp_file_ask {
     const char *pattern; /* %p: the process id; NULL: JSP_FILE_DEFAULT */
     const char *folder;  /* folder of a relative pattern; NULL: the current one */
-    bool nofollow;       /* refuse a symbolic link; keep what this program recorded before */
+    /* The environment, or whoever set JSPROF_NOFOLLOW, gave the name, not this program. It may
+     * belong to what ran before, or lead elsewhere: a symbolic link is refused, and what this
+     * program has recorded under the name is kept. */
+    bool is_given;
 };
 
 #define JSP_FILE_DEFAULT "jsprof-%p.syscap"

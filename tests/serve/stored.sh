@@ -65,6 +65,45 @@ says '0 profiles of 0 windows'
 run push --from missing --to folder out.d
 is_rc 1
 says 'missing: No such file'
+run push --from folder/notes.cap --to folder out.d
+is_rc 1
+says 'folder/notes.cap: Not a directory'
+
+# A folder or a capture that this user may not read is named, and nothing is removed. The user who
+# may read everything becomes another one for it.
+as()
+{
+    if [ "$(id -u)" = 0 ]; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+    else
+        "$@"
+    fi
+}
+cp "$jsprof" jsprof.own
+chmod 755 . jsprof.own
+mkdir -m 777 out.u
+mkdir -m 755 unread
+: >unread/lark-1-1-000001.cap
+chmod 0 unread/lark-1-1-000001.cap
+if as ./jsprof.own --version >/dev/null 2>&1; then
+    user()
+    {
+        rc=0
+        HOME=$tmp as ./jsprof.own "$@" >out 2>err || rc=$?
+        ran="jsprof $* (as another user)"
+    }
+    user push --from unread --remove --queue out.u/queue --to folder out.u
+    is_rc 1
+    says 'unread/lark-1-1-000001.cap: Permission denied'
+    [ -e unread/lark-1-1-000001.cap ] || wrong 'removes what it can not read'
+    chmod 0 unread
+    user push --from unread --queue out.u/queue --to folder out.u
+    is_rc 1
+    says 'unread: Permission denied'
+    chmod 755 unread
+else
+    echo 'no other user can run the command: not tried'
+fi
 run push --remove --to folder out.d
 is_rc 2
 exit $bad
