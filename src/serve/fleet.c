@@ -14,7 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FLEET_LATE_MS = 2000, FLEET_PATH = 40 };
+enum {
+    FLEET_LATE_MS = 2000, /* wait so long for processes after the end */
+    FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
+    FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
+    FLEET_PATH = 40,
+};
 
 static int64_t fleet_now_ms(void)
 {
@@ -36,7 +41,7 @@ static const struct serve_session *fleet_session(const struct serve_process *p)
 /* Ask one process; its answer is read later, so that all begin at about the same time. Return 0 or
  * a negative errno. */
 static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
-                        const struct serve_session *s, const struct fleet_ask *ask)
+                        const struct serve_session *s, const struct fleet_ask *ask, int64_t ms)
 {
     char line[160];
     snprintf(h->host, sizeof h->host, "%s", p->host);
@@ -46,7 +51,7 @@ static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
     if (h->fd < 0)
         return -errno;
     snprintf(line, sizeof line, "jsprof 1 record session=%u ms=%u hz=%u clock=%s looker=1 "
-             "compact=1", (unsigned)s->number, (unsigned)ask->ms, (unsigned)ask->hz, ask->clock);
+             "compact=1", (unsigned)s->number, (unsigned)ms, (unsigned)ask->hz, ask->clock);
     int err = serve_begin(&h->talk, p, line, h->fd);
     if (err)
         close(h->fd);
@@ -56,16 +61,20 @@ static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
 static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
 {
     struct serve_list list;
+    int64_t until = fleet_now_ms() + ask->ms;
     int err = 0;
     if (serve_find(&list) < 0)
         return -ENOMEM;
+    f->until_ms = fleet_now_ms() + ask->ms / 2; /* at least, if one did not answer for long */
+    f->until_ms = f->until_ms > until ? f->until_ms : until;
     f->at = calloc((size_t)list.n + 1, sizeof *f->at);
     for (uint32_t i = 0; f->at && i < list.n && err != -EMFILE && err != -ENFILE; i++) {
         const struct serve_process *p = &list.at[i];
         const struct serve_session *s = fleet_session(p);
         if ((ask->pid && p->pid != ask->pid) || (ask->host && strcmp(p->host, ask->host) != 0))
             continue;
-        err = s ? fleet_begin(&f->at[f->n], p, s, ask) : 0;
+        int64_t ms = f->until_ms - fleet_now_ms() + FLEET_LATE_MS; /* if nobody ends it before */
+        err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms) : 0;
         f->n += s && !err;
         f->busy += !s && p->n_sessions;
     }
@@ -89,14 +98,31 @@ static void fleet_hear(struct fleet *f, struct fleet_host *h)
     serve_end(&h->talk); /* done, an error, or the process has ended */
 }
 
+/* End the recordings that are to end by now, in the order in which they began: if all ended at
+ * once, the answer would wait until each has had a processor. Return how long to wait for the next
+ * one. */
+static int64_t fleet_stop(struct fleet *f, const struct fleet_ask *ask)
+{
+    int64_t n = f->n, now = fleet_now_ms(), span = n * FLEET_APART_MS;
+    span = span < ask->ms / FLEET_PART ? span : ask->ms / FLEET_PART;
+    for (; f->n_stopped < f->n; f->n_stopped++) {
+        int64_t at = f->until_ms - (n - 1 - f->n_stopped) * span / n;
+        if (at > now)
+            return at - now;
+        if (f->at[f->n_stopped].talk.fd >= 0)
+            serve_send(&f->at[f->n_stopped].talk, "jsprof 1 stop");
+    }
+    return f->until_ms + FLEET_LATE_MS - now;
+}
+
 /* Wait until all have ended, until the time is over, or until the client has gone. */
 static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
 {
     struct pollfd *wait = calloc((size_t)f->n + 1, sizeof *wait);
-    int64_t until = fleet_now_ms() + ask->ms + FLEET_LATE_MS, left;
+    int64_t left;
     uint32_t open = f->n;
     int err = wait ? 0 : -ENOMEM;
-    while (!err && open && (left = until - fleet_now_ms()) > 0) {
+    while (!err && open && (left = fleet_stop(f, ask)) > 0) {
         open = 0;
         for (uint32_t i = 0; i < f->n; i++)
             if (f->at[i].talk.fd >= 0)

@@ -99,26 +99,40 @@ def samples_of(path):
     return total, len(packed)
 
 
-def serve(jsprof, host, hosts, windows, seconds):
-    running = [subprocess.Popen([host, "light", "1"], stdout=subprocess.PIPE, text=True)
-               for _ in range(hosts)]
+def program_cpu(pid):
+    """ns of CPU time of a host's threads, without those of the library."""
+    total = 0
+    for comm in glob.glob("/proc/%d/task/*/comm" % pid):
+        with open(comm) as name, open(comm.replace("comm", "schedstat")) as stat:
+            if not name.read().startswith("jsprof"):
+                total += int(stat.read().split()[0])
+    return total
+
+
+def serve(jsprof, host, hosts, windows, seconds, busy):
+    running = [subprocess.Popen([host, "part" if i < busy else "light", "1"],
+                                stdout=subprocess.PIPE, text=True) for i in range(hosts)]
     for one in running:
         one.stdout.readline()
     server = subprocess.Popen([jsprof, "serve", "--listen", "127.0.0.1:0", "--no-token"],
                               stdout=subprocess.PIPE, text=True)
     url = server.stdout.readline().split()[-1]
     watch = Watch(server.pid)
-    begin, late, sizes, processes = time.monotonic(), [], [], 0
+    begin, late, sizes = time.monotonic(), [], []
     for _ in range(windows):
+        before = [program_cpu(one.pid) for one in running]
         asked = time.monotonic()
         with urllib.request.urlopen("%sprofile?seconds=%d" % (url, seconds), timeout=600) as got:
             body = got.read()
         late.append(time.monotonic() - asked - seconds)
         sizes.append(len(body))
+        spent = [program_cpu(one.pid) - n for one, n in zip(running, before)]
     took = time.monotonic() - begin
     time.sleep(0.5) # until the server has seen the end of its child
     plain = gzip.decompress(body)
-    processes = sum(str(one.pid).encode() in plain for one in running)
+    seen = [str(one.pid).encode() in plain for one in running]
+    period = 10000000
+    busiest = [i for i in range(hosts) if spent[i] >= 5 * period]
     fields = stat_of("/proc/%d/stat" % server.pid)
     cpu = sum(int(n) for n in fields[11:15]) / TICKS # with children that have ended
     watch.quit = True
@@ -132,7 +146,12 @@ def serve(jsprof, host, hosts, windows, seconds):
     for one in running:
         one.kill()
     print("%d hosts, %d windows of %d s: %d of them in the last profile, %d bytes"
-          % (hosts, windows, seconds, processes, sizes[-1]))
+          % (hosts, windows, seconds, sum(seen), sizes[-1]))
+    print("in that window %d hosts had 5 periods of CPU time or more: %d are in the profile; "
+          "%d others had %.1f in all: %d are in it"
+          % (len(busiest), sum(seen[i] for i in busiest), hosts - len(busiest),
+             (sum(spent) - sum(spent[i] for i in busiest)) / period,
+             sum(seen) - sum(seen[i] for i in busiest)))
     print("serve: %.2f s of CPU, %.2f %% of a core; at most %d KiB of its own, %d KiB of captures"
           % (cpu, 100 * cpu / took, watch.own, watch.held))
     print("answers: %s s after the end of the window" % " ".join("%.2f" % n for n in late))
@@ -164,7 +183,7 @@ def top(jsprof, pid, seconds):
 
 
 if sys.argv[1] == "serve":
-    serve(*sys.argv[2:4], *[int(word) for word in sys.argv[4:7]])
+    serve(*sys.argv[2:4], *[int(word) for word in sys.argv[4:8]])
 elif sys.argv[1] == "size":
     for file in sys.argv[3:]:
         n, size = samples_of(file)

@@ -6,8 +6,10 @@
 #     B=build sh tests/bench/fleet.sh top      the host's CPU time for it, and the first picture
 #     B=build sh tests/bench/fleet.sh dump     how long it stops 200 threads
 #
-# HOSTS=500, WINDOWS=3 and SECONDS_OF=10 are of serve, HZ=100 is of push. The hosts of serve have
-# one thread each that computes a fifth of a millisecond, ten times a second.
+# HOSTS=500, BUSY=20, WINDOWS=3 and SECONDS_OF=10 are of serve, HZ=100 is of push. The hosts of
+# serve have one thread each. It computes a tenth of a millisecond, ten times a second, or 3 ms
+# in those that are BUSY. The others have less CPU time in a window than a period of 100 Hz:
+# most of them have no sample. Each busy one must have some.
 #
 # SPDX-License-Identifier: MIT
 what=${1:?'serve, push, top or dump'}
@@ -21,7 +23,7 @@ host=$B/tests/fault/listen_host
 case $what in
 serve)
     python3 -B "$SRCDIR/tests/bench/fleet.py" serve "$jsprof" "$host" "${HOSTS:-500}" \
-        "${WINDOWS:-3}" "${SECONDS_OF:-10}"
+        "${WINDOWS:-3}" "${SECONDS_OF:-10}" "${BUSY:-20}"
     ;;
 push)
     programs=$SRCDIR/examples/lark/programs

@@ -5,6 +5,7 @@
  *     listen_host cost -                 of one that listens
  *     listen_host sleep|run|mixed N      N threads that wait, or that compute, or half of each
  *     listen_host light N                N threads that compute a little, ten times a second
+ *     listen_host part N                 N threads that compute 3 ms, ten times a second
  *     listen_host exec FILE              executes sleep as soon as there is FILE
  *
  * SPDX-License-Identifier: MIT
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static jsprof *session;
@@ -58,7 +60,19 @@ static int host_cost(const char *path)
     return 0;
 }
 
-static bool is_light;
+static bool is_light, is_part;
+
+/* Compute for 3 ms of CPU time. */
+static void host_part(volatile unsigned *n)
+{
+    struct timespec begin, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    do {
+        for (int i = 0; i < 10000; i++)
+            *n = *n + 1;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < 3000000);
+}
 
 static void *host_thread(void *runs)
 {
@@ -69,11 +83,13 @@ static void *host_thread(void *runs)
     jsprof_push(me, runs ? "runs" : "sleeps", "host.c", 1);
     pthread_barrier_wait(&attached);
     for (;;) {
-        if (runs)
+        if (is_part)
+            host_part(&n);
+        else if (runs)
             n = n + 1;
         else
             pause();
-        if (is_light && n % 60000 == 0)
+        if (is_part || (is_light && n % 60000 == 0))
             usleep(100000);
     }
     return NULL;
@@ -100,11 +116,12 @@ int main(int argc, char **argv)
         return host_cost(argv[2]);
     unsigned n = (unsigned)atoi(argv[2]);
     is_light = strcmp(argv[1], "light") == 0;
+    is_part = strcmp(argv[1], "part") == 0;
     if (host_open(NULL) || pthread_barrier_init(&attached, NULL, n + 1))
         return 1;
     for (unsigned i = 0; i < n; i++) {
         pthread_t t;
-        bool runs = strcmp(argv[1], "run") == 0 || is_light ||
+        bool runs = strcmp(argv[1], "run") == 0 || is_light || is_part ||
                     (strcmp(argv[1], "mixed") == 0 && i % 2);
         if (pthread_create(&t, NULL, host_thread, runs ? argv : NULL))
             return 1;
