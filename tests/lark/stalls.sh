@@ -40,7 +40,8 @@ for n in 1 2 3; do
                $4 < ms * 1.5 + 5) }' || wrong "busy $ms ms"
 done
 sed -n 4p "$tmp/rows" | awk -F , '{
-    exit !($1 == "blocking" && $2 == "wait (stalls.lark:19)" && $3 == "read (pipe)" && $6 > 100) }' ||
+    exit !($1 == "blocking" && $2 == "wait (stalls.lark:19)" && $3 == "read (pipe)" &&
+           $6 > 100) }' ||
     wrong 'no blocking read'
 sed -n 6p "$tmp/rows" | awk -F , '{ exit !($2 ~ /^collect / && $5 > $4) }' ||
     wrong 'no collection'
