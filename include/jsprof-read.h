@@ -93,6 +93,9 @@ enum { /* jsprof_read_options.flags */
     JSPROF_READ_ROWS = 1u << 2,      /* keep what jsprof_read_listing_rows needs */
     JSPROF_READ_TASKS = 1u << 3,     /* keep the tasks of samples: groups by task need them */
     JSPROF_READ_TRACES = 1u << 4,    /* keep stacks in different traces apart */
+    /* Load no samples, for what else a capture has, such as exact calls. If its recording did not
+     * come to an end, no source maps are read but those of `source_maps`. */
+    JSPROF_READ_NO_SAMPLES = 1u << 5,
 };
 
 typedef struct jsprof_read_options {
@@ -191,6 +194,20 @@ typedef struct jsprof_read_info {
     uint32_t mapped_files, unsure_files;
     bool lacks_proc;                /* recorded without /proc: see jsprof_read_native_files */
     bool has_labels;                /* samples have labels */
+    uint64_t stacks;                /* different ones */
+    uint64_t packed;                /* samples that are stored in few bytes */
+    uint64_t fold_ns;               /* equal samples of so much time are one; 0: none are */
+    uint64_t n_bytes;               /* of the capture */
+    int64_t header_start, header_end; /* on the recorder's clock, as the header has them; 0: not.
+                                         The start of the capture may be earlier. */
+    const char *scheduler;          /* what the kernel said of it; "": nothing */
+    bool is_little_endian;
+    bool is_relayed;                /* in the recording of another program, which has no weights and
+                                       losses */
+    bool is_of_lua;                 /* the Lua module recorded it */
+    /* What was chosen: threads; stacks by their frames; stacks for another reason, as idle ones are
+     * left out; a part of the time, of the states or of the labels. */
+    bool is_of_threads, is_of_frames, is_of_stacks, is_part;
 } jsprof_read_info;
 JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
 
@@ -201,6 +218,7 @@ typedef struct jsprof_read_defect {
     uint64_t offset;  /* byte of the first one */
     uint32_t cause;   /* a number of its own for each cause */
     const char *what; /* "samples without ..." */
+    bool is_cut;      /* the capture ends inside a record */
 } jsprof_read_defect;
 JSPROF_READ_API int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first,
                                             jsprof_read_defect *out, uint64_t n);
@@ -226,9 +244,42 @@ typedef struct jsprof_read_account {
     const char *name; /* "": unknown */
     uint64_t samples, expirations, kept, lost;
     uint64_t unseen;  /* the part of lost that the host did not ask for */
+    uint64_t cpu_ns, wall_ns; /* what passed on these clocks while it was attached */
+    uint64_t frames_cut, frames_bad, underflows;
+    /* Of the newest thread with this number, what all of them come to; in_file: expirations for
+     * which the capture has samples. */
+    uint64_t kept_of_tid, unseen_of_tid, in_file;
+    /* Walks of the C stack by their end: whole; too deep; in code without tables; where the stack
+     * made no sense; at unreadable memory; at a rule that was not understood. All 0: unknown. */
+    uint64_t walks_whole, walks_full, walks_no_table, walks_stack, walks_unreadable, walks_rule;
+    uint64_t alloc_bytes;     /* all that were reported */
+    uint64_t alloc_lost, alloc_untold; /* samples: lost; that count as live for want of room */
+    /* labels without room, cut, set in a signal handler, ended twice */
+    uint64_t labels_full, labels_cut, labels_foreign, labels_unmatched;
+    bool is_newest;           /* no later thread has its number */
 } jsprof_read_account;
 JSPROF_READ_API int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first,
                                              jsprof_read_account *out, uint64_t n);
+/* Its losses by cause. Causes of which there were none are there too. */
+JSPROF_READ_API int64_t jsprof_read_account_losses(const jsprof_reader *r, uint64_t account,
+                                                   uint64_t first, jsprof_read_loss *out,
+                                                   uint64_t n);
+
+/* What it counted of all threads together, and of the session. */
+typedef struct jsprof_read_session {
+    size_t size;
+    const char *state;        /* "running", "stopped", "final"; "": unknown */
+    uint64_t names_lost, names_cut; /* frames without a name, and names that were cut */
+    uint64_t addresses_lost;  /* of C code, without a name */
+    uint64_t forks;           /* children that were not recorded */
+    uint64_t alloc_lost;      /* samples of allocations */
+    uint64_t labels_bad, labels_stray, labels_lost; /* not UTF-8; of another thread; not written */
+    bool is_there;            /* the capture has these figures */
+    bool has_total;           /* the recorder's own sum of all threads is there */
+} jsprof_read_session;
+/* `all` gets the recorder's own sum where it is there, else that of the threads. */
+JSPROF_READ_API int jsprof_read_session_of(const jsprof_reader *r, jsprof_read_session *out,
+                                           jsprof_read_account *all);
 
 /* Files of native code, as far as frames that were read lie in them. */
 typedef struct jsprof_read_native_file {
@@ -318,6 +369,7 @@ typedef struct jsprof_read_thread {
     uint64_t running, waiting, asleep, in_host, unknown;
     bool has_account; /* the recorder counted these: */
     uint64_t expirations, kept, lost;
+    uint64_t unseen;  /* the part of lost that the host did not ask for */
 } jsprof_read_thread;
 JSPROF_READ_API int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first,
                                             jsprof_read_thread *out, uint64_t n);
@@ -412,6 +464,10 @@ typedef struct jsprof_read_function {
     const char *path;     /* of native code its file; "": none */
 } jsprof_read_function;
 
+/* Return true if a function that was met so far has this name, with or without its (file:line) or
+ * (arguments), whether it counts or not. */
+JSPROF_READ_API bool jsprof_read_has_function(const jsprof_reader *r, const char *name);
+
 /* Find the function's own name in a shown one, "name (file:line)": its first bytes. Return how many
  * they are. */
 JSPROF_READ_API size_t jsprof_read_own_name(const char *name);
@@ -425,6 +481,15 @@ JSPROF_READ_API int64_t jsprof_read_function_rows(const jsprof_read_functions *f
 JSPROF_READ_API int jsprof_read_functions_sum(const jsprof_read_functions *f,
                                               jsprof_read_sum *out);
 JSPROF_READ_API void jsprof_read_functions_close(jsprof_read_functions *f); /* NULL is valid */
+
+/* How much of what counts is in stacks in which a function of the VM runs. Filters by the names and
+ * kinds of frames, and by thread, have no effect on it. */
+typedef struct jsprof_read_vm {
+    size_t size;
+    uint64_t value; /* in such stacks */
+    uint64_t all;
+} jsprof_read_vm;
+JSPROF_READ_API int jsprof_read_vm_of(jsprof_reader *r, jsprof_read_vm *out);
 
 /* The call tree, from the outermost functions, or from the innermost ones. */
 typedef struct jsprof_read_tree jsprof_read_tree;
@@ -639,17 +704,42 @@ typedef struct jsprof_read_counted {
     uint64_t calls;        /* of all functions */
     uint64_t own_ns;       /* the cost of counting, which the functions' times do not have */
     uint64_t collector_ns; /* garbage collection, which they have */
+    uint64_t inside_ns;    /* the time in all functions */
+    uint64_t bytes;        /* that were allocated */
+    uint64_t threads, threads_waiting; /* waiting: that did not run since the last change */
+    /* calls of functions, and over edges, that the tables had no room for; calls too deep to be
+     * timed; functions left without having been entered; events of another thread */
+    uint64_t functions_lost, edges_lost, too_deep, underflows, foreign;
+    uint64_t clock_back;   /* steps of the clock backwards, which count as 0 */
+    uint64_t clock_off_ppm; /* how far the processor's counter was off */
+    uint64_t beyond_ns;    /* the cost of counting beyond the time that was measured */
+    int64_t time;          /* as of when */
+    const char *command;   /* the process's command line; "": unknown */
+    bool has_counts;       /* calls were counted at any time */
+    bool is_over;          /* the recording came to its end */
 } jsprof_read_counted;
+/* When it changed what is counted. */
+typedef struct jsprof_read_counting {
+    size_t size;
+    int64_t time;
+    bool has_counts, has_time, has_bytes, has_edges; /* from then on; none of them: nothing */
+} jsprof_read_counting;
 typedef struct jsprof_read_called { /* a function */
     size_t size;
     const char *name, *file, *kind;
     uint32_t line;
     uint64_t calls, self_ns, total_ns, self_bytes, total_bytes;
+    const char *shown;  /* "name (file:line)" */
+    uint64_t each_ns;   /* the total of one call */
+    double self_share;  /* self as a part of the time in all functions */
+    uint32_t id;        /* its number in the capture */
+    bool is_rest;       /* all functions beyond the table */
 } jsprof_read_called;
 typedef struct jsprof_read_edge { /* calls from one function to another, by their numbers here */
     size_t size;
     uint32_t caller, callee;
     uint64_t calls, total_ns, total_bytes;
+    uint64_t each_ns;
 } jsprof_read_edge;
 
 /* -ENODATA: nothing was counted. */
@@ -661,7 +751,52 @@ JSPROF_READ_API int64_t jsprof_read_called_rows(const jsprof_read_calls *c, uint
                                                 jsprof_read_called *out, uint64_t n);
 JSPROF_READ_API int64_t jsprof_read_edges(const jsprof_read_calls *c, uint64_t first,
                                           jsprof_read_edge *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_countings(const jsprof_read_calls *c, uint64_t first,
+                                              jsprof_read_counting *out, uint64_t n);
+/* What of the records of calls could not be read by the last jsprof_read_calls_open of this reader,
+ * also where that has failed. */
+JSPROF_READ_API int64_t jsprof_read_calls_defects(const jsprof_reader *r, uint64_t first,
+                                                  jsprof_read_defect *out, uint64_t n);
+
+/* Choose functions, and the edges from or to them; all others have no figures from now on. */
+typedef struct jsprof_read_calls_filter { /* as the options of `jsprof calls` */
+    size_t size;
+    const char *only, *file; /* expressions; NULL: any */
+    double min;       /* a part of the time in all functions, or without times of all calls */
+    const char *sort; /* "self" (NULL), "total", "calls", "each", "bytes", "name" */
+} jsprof_read_calls_filter;
+JSPROF_READ_API int jsprof_read_calls_select(jsprof_read_calls *c,
+                                             const jsprof_read_calls_filter *filter,
+                                             jsprof_read_error *error);
+/* The numbers of functions and of edges that have figures, the largest first. */
+JSPROF_READ_API int64_t jsprof_read_called_order(jsprof_read_calls *c, uint64_t first,
+                                                 uint32_t *out, uint64_t n);
+JSPROF_READ_API int64_t jsprof_read_edge_order(jsprof_read_calls *c, uint64_t first, uint32_t *out,
+                                               uint64_t n);
 JSPROF_READ_API void jsprof_read_calls_close(jsprof_read_calls *c); /* NULL is valid */
+
+/* Functions of two captures by their exact figures. One is the same in both if its name, file and
+ * line are, or else its name and file, in their order. */
+typedef struct jsprof_read_calls_comparison jsprof_read_calls_comparison;
+typedef struct jsprof_read_call_change { /* [0] before, [1] after */
+    size_t size;
+    const char *name, *file, *kind, *shown; /* after, if it is there */
+    uint32_t line;
+    bool is_there[2];  /* it has figures */
+    uint64_t calls[2], self_ns[2], total_ns[2], self_bytes[2], total_bytes[2];
+} jsprof_read_call_change;
+
+/* The greatest change of `sort` comes first; see jsprof_read_calls_filter. A function that has the
+ * part `min` in one of them is there with its figures of both. Close it before them. */
+JSPROF_READ_API int jsprof_read_calls_compare(jsprof_read_calls_comparison **out,
+                                              const jsprof_read_calls *before,
+                                              const jsprof_read_calls *after, const char *sort,
+                                              double min, jsprof_read_error *error);
+JSPROF_READ_API int64_t jsprof_read_call_changes(const jsprof_read_calls_comparison *c,
+                                                 uint64_t first, jsprof_read_call_change *out,
+                                                 uint64_t n);
+/* NULL is valid. */
+JSPROF_READ_API void jsprof_read_calls_compare_close(jsprof_read_calls_comparison *c);
 
 /* -- 8. Compare ------------------------------------------------------------- */
 
@@ -915,6 +1050,70 @@ typedef struct jsprof_read_divergence { /* [0] before, [1] after */
 JSPROF_READ_API int jsprof_read_diverge(const jsprof_read_tasks *before,
                                         const jsprof_read_tasks *after,
                                         jsprof_read_divergence *out, jsprof_read_error *error);
+
+/* -- 11. The records of the file ------------------------------------------------ */
+
+/* All that the capture is made of, in the order of the file, whatever counts. Fields of other types
+ * than the record's are 0, NULL or JSPROF_READ_NONE. */
+typedef struct jsprof_read_records jsprof_read_records;
+typedef struct jsprof_read_record {
+    size_t size;
+    uint64_t offset;      /* where it begins */
+    uint32_t n_bytes;     /* with its head, */
+    uint32_t n_body;      /* and without */
+    int64_t time;
+    int32_t process, cpu; /* cpu -1: unknown */
+    /* "TIMESTAMP", "SAMPLE", "MAP", "PROCESS", "FORK", "EXIT", "JITMAP", "CTRDEF", "CTRSET",
+     * "MARK", "META", "LOG", "FILE", "ALLOCATION", "OVERLAY" */
+    const char *type;
+    bool has_fields;      /* records of this type have some of those below, */
+    bool is_readable;     /* and they could be read */
+    uint32_t n_parts;     /* addresses of a SAMPLE, names of a JITMAP */
+    /* The path of a MAP or FILE, the command line of a PROCESS, the name of a MARK, the key of a
+     * META, the domain of a LOG; and the build id of a MAP, the message of a MARK, the text of a
+     * META or LOG. */
+    const char *name, *text;
+    const char *group;    /* of a MARK */
+    uint64_t number;      /* of a SAMPLE, from 0 */
+    uint64_t begin, end;  /* of a MAP, in memory */
+    uint64_t in_file;     /* where a MAP begins there */
+    int64_t duration;     /* of a MARK */
+    const void *data;     /* of a FILE; the piece that this record has */
+    uint64_t n_data;
+    uint64_t weight, cpu_ns, cut; /* of a SAMPLE; cut: frames missing at the inner end */
+    uint64_t asleep_ns;   /* of a SAMPLE: how long the thread has slept */
+    uint64_t descriptor;  /* of the system call in which it sleeps, + 1; 0: none */
+    const char *state, *state_name; /* as of jsprof_read_stack, and for people; "unknown" */
+    const char *detail;
+    int32_t thread;       /* of a SAMPLE */
+    int32_t child;        /* of a FORK */
+    bool has_weight;      /* weight and cpu_ns are in the file */
+    bool has_state;
+    bool is_call;         /* detail is a system call */
+    bool is_last;         /* of a FILE */
+} jsprof_read_record;
+typedef struct jsprof_read_part {
+    size_t size;
+    uint64_t number;      /* the address, innermost first, or the number of a counter */
+    uint64_t bits;        /* of a counter's value: an int64_t or a double */
+    uint64_t line;        /* of an address; 0: unknown */
+    const char *name;     /* of an address NULL: none */
+    const char *group, *text; /* of a counter that is defined; text: what it is */
+    const char *module;   /* the file of native code; "": none */
+    uint64_t in_module;   /* the address as an offset there */
+    bool is_real;         /* the counter's values are doubles */
+    bool is_marker;       /* no address, but says that those after it are */
+    bool is_kernel;       /* ... of the kernel */
+    bool is_loop;         /* in an interpreter's own code */
+} jsprof_read_part;
+
+JSPROF_READ_API int jsprof_read_records_open(jsprof_read_records **out, jsprof_reader *r,
+                                             jsprof_read_error *error);
+/* Store the next record. Return 1, 0 at the end, or -ENOMEM. */
+JSPROF_READ_API int jsprof_read_records_next(jsprof_read_records *of, jsprof_read_record *out);
+/* Store the next part of that record. Return 1, 0 after the last one, or -ENOMEM. */
+JSPROF_READ_API int jsprof_read_parts_next(jsprof_read_records *of, jsprof_read_part *out);
+JSPROF_READ_API void jsprof_read_records_close(jsprof_read_records *of); /* NULL is valid */
 
 #ifdef __cplusplus
 }

@@ -118,7 +118,8 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         p->start_time = start > 0 && (p->first_time == 0 || start <= p->first_time)
                             ? start
                             : p->first_time;
-        err = jsp_scan_samples(p);
+        if (!p->work->options.has_no_samples)
+            err = jsp_scan_samples(p);
     }
     if (err < 0) {
         jsp_profile_free(p);

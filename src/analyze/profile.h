@@ -195,6 +195,7 @@ struct jsp_profile_options {
     const char *under_task;
     bool has_tasks; /* keep stacks in different tasks apart; implied by under_task */
     bool has_traces; /* the same of traces */
+    bool has_no_samples; /* leave out all samples */
 };
 
 /* Return the time of day of a moment of the capture, in s, or 0 if unknown. */

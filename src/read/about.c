@@ -40,6 +40,12 @@ int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out)
         .tasks = p->chains ? p->chains->tasks.n_tasks : 0,
         .mapped_files = about_originals(p) ? jsp_originals_n_mapped(about_originals(p)) : 0,
         .unsure_files = p->natives.unsure,
+        .stacks = p->n_stacks, .packed = p->packed, .fold_ns = p->fold_ns,
+        .n_bytes = r->read.size, .header_start = r->read.time, .header_end = r->read.end_time,
+        .scheduler = p->sched, .is_little_endian = r->read.bytes[5] & 1,
+        .is_relayed = p->is_relayed, .is_of_lua = p->is_of_lua,
+        .is_of_threads = r->choice.select.threads, .is_of_frames = r->choice.select.filter,
+        .is_of_stacks = r->choice.select.left_out, .is_part = r->is_part || r->choice.is_part,
     };
     jsp_reader_give(out, 0, &info, sizeof info);
     return 0;
@@ -55,7 +61,7 @@ int64_t jsp_reader_defects(const struct jsp_read_defects *d, uint64_t first,
         if (n && stored == n)
             break;
         const jsprof_read_defect defect = { .count = d->count[i], .offset = d->first[i],
-                                            .cause = i,
+                                            .cause = i, .is_cut = i == JSP_READ_CUT,
                                             .what = jsp_read_cause_text((enum jsp_read_cause)i) };
         if (n && out)
             jsp_reader_give(out, stored, &defect, sizeof defect);
@@ -68,41 +74,6 @@ int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first, jsprof_read_
                             uint64_t n)
 {
     return jsp_reader_defects(&r->profile.defects, first, out, n);
-}
-
-/* Add up the accounts of one thread. */
-static struct jsp_account_thread about_sum(const struct jsp_profile *p,
-                                           const struct jsp_thread_info *t)
-{
-    struct jsp_account_thread sum = { 0 };
-    for (uint32_t i = 0; i < p->account.n_threads; i++) {
-        const struct jsp_account_thread *a = &p->account.threads[i];
-        if (a->pid == t->pid && a->tid == t->tid)
-            jsp_embedded_account_add(&sum, a);
-    }
-    return sum;
-}
-
-int64_t jsprof_read_losses(const jsprof_reader *r, uint32_t thread, uint64_t first,
-                           jsprof_read_loss *out, uint64_t n)
-{
-    const struct jsp_profile *p = &r->profile;
-    struct jsp_account_verdict v;
-    int64_t rows;
-    if (thread != JSPROF_READ_ALL && thread >= p->n_threads)
-        return 0;
-    if (!jsp_reader_range(JSP_N_LOSSES, first, n, out, &rows))
-        return rows;
-    jsp_account_verdict(&p->account, &v);
-    if (thread != JSPROF_READ_ALL)
-        v.sum = about_sum(p, &p->threads[thread]);
-    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
-        const struct jsp_loss_row *cause = &jsp_losses[first + i];
-        const jsprof_read_loss loss = { .count = v.sum.lost[first + i], .key = cause->key,
-                                        .name = cause->name, .is_asked = cause->is_asked };
-        jsp_reader_give(out, i, &loss, sizeof loss);
-    }
-    return rows;
 }
 
 int64_t jsprof_read_processes(jsprof_reader *r, uint64_t first, jsprof_read_process *out,
@@ -127,7 +98,7 @@ static jsprof_read_thread about_thread(const jsprof_reader *r, uint32_t i)
 {
     const struct jsp_profile *p = &r->profile;
     const struct jsp_thread_info *t = &p->threads[i];
-    struct jsp_account_thread sum = about_sum(p, t);
+    struct jsp_account_thread sum = jsp_reader_sum(p, t);
     return (jsprof_read_thread){
         .pid = t->pid, .tid = t->tid,
         .is_chosen = !r->choice.threads || r->choice.threads[i],
@@ -138,6 +109,7 @@ static jsprof_read_thread about_thread(const jsprof_reader *r, uint32_t i)
         .asleep = t->by_state[JSP_STATE_ASLEEP], .in_host = t->by_state[JSP_STATE_HOST],
         .unknown = t->by_state[JSP_STATE_UNKNOWN], .has_account = t->losses,
         .expirations = sum.expirations, .kept = sum.kept, .lost = jsp_account_lost(&sum),
+        .unseen = t->losses ? t->losses->unseen_of_tid : 0,
     };
 }
 
@@ -150,25 +122,6 @@ int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first, jsprof_read_thread
     for (uint64_t i = 0; i < (uint64_t)rows; i++) {
         const jsprof_read_thread thread = about_thread(r, (uint32_t)(first + i));
         jsp_reader_give(out, i, &thread, sizeof thread);
-    }
-    return rows;
-}
-
-int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first, jsprof_read_account *out,
-                             uint64_t n)
-{
-    const struct jsp_account *all = &r->profile.account;
-    int64_t rows;
-    if (!jsp_reader_range(all->n_threads, first, n, out, &rows))
-        return rows;
-    for (uint64_t i = 0; i < (uint64_t)rows; i++) {
-        const struct jsp_account_thread *a = &all->threads[first + i];
-        const jsprof_read_account row = {
-            .pid = a->pid, .tid = a->tid, .name = a->name, .samples = a->samples,
-            .expirations = a->expirations, .kept = a->kept, .lost = jsp_account_lost(a),
-            .unseen = jsp_account_unseen(a),
-        };
-        jsp_reader_give(out, i, &row, sizeof row);
     }
     return rows;
 }

@@ -38,6 +38,36 @@ size_t jsprof_read_own_name(const char *name)
     return jsp_name_split(name).name.len;
 }
 
+bool jsprof_read_has_function(const jsprof_reader *r, const char *name)
+{
+    bool is_met = false;
+    for (uint32_t i = 0; i < r->profile.n_functions && !is_met; i++)
+        is_met = jsp_filter_names(&r->profile.functions[i], name);
+    return is_met;
+}
+
+int jsprof_read_vm_of(jsprof_reader *r, jsprof_read_vm *out)
+{
+    const bool *left_out = r->choice.select.left_out;
+    struct jsp_profile_frame *frames = malloc(JSP_PROFILE_DEPTH * sizeof *frames);
+    jsprof_read_vm vm = { .value = 0 };
+    int n = frames ? 0 : -ENOMEM;
+    for (uint32_t s = 0; n >= 0 && s < r->profile.n_stacks; s++) {
+        if (left_out && left_out[s])
+            continue;
+        n = jsp_profile_frames(&r->profile, s, frames);
+        bool has_vm = false;
+        for (int i = 0; i < n && !has_vm; i++)
+            has_vm = frames[i].kind == JSPROF_KIND_VM || frames[i].kind == JSPROF_KIND_JIT;
+        vm.value += has_vm ? r->profile.stacks[s].value : 0;
+        vm.all += r->profile.stacks[s].value;
+    }
+    free(frames);
+    if (n >= 0)
+        jsp_reader_give(out, 0, &vm, sizeof vm);
+    return n < 0 ? n : 0;
+}
+
 int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
                                const jsprof_read_order *order, jsprof_read_error *error)
 {

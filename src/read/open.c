@@ -181,6 +181,9 @@ static int open_keep(jsprof_reader *r, const jsprof_read_options *o,
     struct jsp_naming_options *n = &r->naming;
     n->source_maps = o->source_maps;
     n->has_no_source_maps = o->flags & JSPROF_READ_GENERATED;
+    /* Without the recording's end a map could be one of later code. */
+    if (o->flags & JSPROF_READ_NO_SAMPLES && !r->read.end_time && !o->source_maps)
+        n->has_no_source_maps = true;
     load->naming = n;
     load->symbols = o->symbols;
     load->debuginfod = o->debuginfod;
@@ -188,6 +191,7 @@ static int open_keep(jsprof_reader *r, const jsprof_read_options *o,
     load->under_task = o->under_task;
     load->has_tasks = o->flags & JSPROF_READ_TASKS;
     load->has_traces = o->flags & JSPROF_READ_TRACES;
+    load->has_no_samples = o->flags & JSPROF_READ_NO_SAMPLES;
     load->progress = o->progress;
     load->context = o->context;
     load->demangle = o->flags & JSPROF_READ_MANGLED ? NULL : jsp_reader_demangle;

@@ -1,5 +1,5 @@
-/* read/reader.h - what the functions of the reading library share; for src/read, and for those
- * commands of src/cli that still look into the profile.
+/* read/reader.h - what the functions of the reading library share; for src/read, and for the
+ * writers of src/export and src/page, and the recordings of src/serve.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -53,6 +53,7 @@ struct jsprof_reader {
     bool is_part;            /* time or during chose a part */
     struct jsp_profile_samples rows; /* with JSPROF_READ_ROWS */
     bool has_rows;
+    struct jsp_read_defects call_defects; /* of the last jsprof_read_calls_open */
     struct jsp_reader_choice choice;
 
     struct jsp_store store; /* of texts[] */
@@ -130,6 +131,10 @@ int64_t jsp_reader_task_frames(jsprof_reader *r, const struct jsp_tasks *t, uint
 /* Give the causes of which there are any. */
 int64_t jsp_reader_defects(const struct jsp_read_defects *d, uint64_t first,
                            jsprof_read_defect *out, uint64_t n);
+
+/* Add up the accounts of one thread. */
+struct jsp_account_thread jsp_reader_sum(const struct jsp_profile *p,
+                                         const struct jsp_thread_info *t);
 
 /* Describe that the capture has no tasks. Return -ENODATA. */
 int jsp_reader_no_tasks(jsprof_read_error *e);

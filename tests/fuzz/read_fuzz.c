@@ -42,6 +42,15 @@ static void fuzz_whole(jsprof_reader *r)
     FUZZ_ROWS(jsprof_read_stack, jsprof_read_stacks(r, i, &row, 1), fuzz_text(row.detail));
     FUZZ_ROWS(jsprof_read_loss, jsprof_read_losses(r, 0, i, &row, 1), fuzz_text(row.name));
     FUZZ_ROWS(jsprof_read_account, jsprof_read_accounts(r, i, &row, 1), fuzz_text(row.name));
+    FUZZ_ROWS(jsprof_read_loss, jsprof_read_account_losses(r, 0, i, &row, 1), fuzz_text(row.key));
+    jsprof_read_session session = { .size = sizeof session };
+    jsprof_read_account all = { .size = sizeof all };
+    jsprof_read_session_of(r, &session, &all);
+    fuzz_text(session.state);
+    fuzz_text(info.scheduler);
+    jsprof_read_vm vm = { .size = sizeof vm };
+    if (jsprof_read_vm_of(r, &vm) == 0 && (vm.value > vm.all || vm.all > info.value))
+        abort();
     FUZZ_ROWS(jsprof_read_native_file, jsprof_read_native_files(r, i, &row, 1),
               (fuzz_text(row.path), fuzz_text(row.build_id), fuzz_text(row.from)));
     FUZZ_ROWS(jsprof_read_datum, jsprof_read_metadata(r, i, &row, 1),
@@ -162,6 +171,42 @@ static void fuzz_tables(jsprof_reader *r)
     }
 }
 
+/* Those that have figures, in order; the same twice is without a change. */
+static void fuzz_calls(jsprof_read_calls *c)
+{
+    static const char *const sorts[] = { "total", "name" };
+    jsprof_read_calls_comparison *pairs;
+    uint64_t functions = (uint64_t)jsprof_read_called_rows(c, 0, NULL, 0);
+    uint64_t edges = (uint64_t)jsprof_read_edges(c, 0, NULL, 0);
+    uint32_t number;
+    FUZZ_ROWS(jsprof_read_counting, jsprof_read_countings(c, i, &row, 1),
+              fuzz_read += row.has_time);
+    for (size_t k = 0; k < sizeof sorts / sizeof *sorts; k++) {
+        const jsprof_read_calls_filter f = { .size = sizeof f, .sort = sorts[k],
+                                             .only = k ? "a|f" : NULL, .min = k ? 0.01 : 0 };
+        if (jsprof_read_calls_compare(&pairs, c, c, sorts[k], f.min, NULL) == 0) {
+            FUZZ_ROWS(jsprof_read_call_change, jsprof_read_call_changes(pairs, i, &row, 1), {
+                fuzz_text(row.shown);
+                fuzz_text(row.file);
+                if (row.calls[0] != row.calls[1] || !row.is_there[0] || !row.is_there[1])
+                    abort();
+            });
+            jsprof_read_calls_compare_close(pairs);
+        }
+        if (jsprof_read_calls_select(c, &f, NULL) < 0)
+            return;
+        uint64_t n = 0;
+        for (; jsprof_read_called_order(c, n, &number, 1) == 1; n++)
+            if (number >= functions)
+                abort();
+        if (n != (uint64_t)jsprof_read_called_order(c, 0, NULL, 0))
+            abort();
+        for (n = 0; jsprof_read_edge_order(c, n, &number, 1) == 1; n++)
+            if (number >= edges)
+                abort();
+    }
+}
+
 static void fuzz_events(jsprof_reader *r)
 {
     jsprof_read_events *e;
@@ -183,8 +228,37 @@ static void fuzz_events(jsprof_reader *r)
             if (row.caller >= n || row.callee >= n)
                 abort();
         });
+        fuzz_calls(c);
         jsprof_read_calls_close(c);
     }
+    FUZZ_ROWS(jsprof_read_defect, jsprof_read_calls_defects(r, i, &row, 1), fuzz_text(row.what));
+}
+
+/* Records are in the file, one after the other; samples have as many addresses as they say. */
+static void fuzz_records(jsprof_reader *r)
+{
+    jsprof_read_info info = { .size = sizeof info };
+    jsprof_read_records *all;
+    jsprof_read_record record = { .size = sizeof record };
+    jsprof_read_part part = { .size = sizeof part };
+    jsprof_read_about(r, &info);
+    if (jsprof_read_records_open(&all, r, NULL) < 0)
+        return;
+    while (jsprof_read_records_next(all, &record) == 1) {
+        uint32_t n = 0;
+        fuzz_text(record.type);
+        fuzz_text(record.name);
+        fuzz_text(record.text);
+        fuzz_text(record.group);
+        fuzz_text(record.detail);
+        for (uint64_t k = 0; k < record.n_data; k++)
+            fuzz_read += ((const uint8_t *)record.data)[k];
+        for (; jsprof_read_parts_next(all, &part) == 1; n++)
+            fuzz_text(part.name ? part.name : part.module);
+        if (record.offset > info.n_bytes || (!record.is_readable && n))
+            abort();
+    }
+    jsprof_read_records_close(all);
 }
 
 /* Tasks with their stacks; the same capture twice runs them in the same order. */
@@ -310,6 +384,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_samples(r);
     fuzz_tables(r);
     fuzz_events(r);
+    fuzz_records(r);
     fuzz_tasks(r);
     fuzz_loop(r);
     fuzz_chains(r);
