@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "jsprof.h"
-
 enum {
     ADVICE_WAITING = 10, /* less than 1 part in so many was CPU time: the rest is waits */
     ADVICE_SELDOM = 2,   /* so many expirations a sample */
@@ -17,83 +15,102 @@ enum {
     ADVICE_LUA = 5,      /* percent of the time, below which Lua is rare */
 };
 
-static uint64_t advice_time(const struct jsp_account *a, enum jsp_clock clock)
+/* What the capture says, as far as advice needs it. */
+struct advice {
+    const jsprof_read_info *info;
+    jsprof_read_account sum;       /* of all threads */
+    uint64_t ran, passed;          /* their time on the two clocks */
+    uint64_t unserved, running;    /* expirations that waited for a processor, and that had one */
+    uint64_t forks;
+    jsprof_read_loss most;         /* the cause of most losses */
+    uint64_t late;                 /* expirations that came too late for a sample */
+};
+
+/* Return false if there is nothing to look at. */
+static bool advice_read(struct advice *a, const struct cli_capture *c)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < a->n_threads; i++)
-        sum += a->threads[i].clock_ns[clock];
-    return sum;
+    jsprof_reader *r = c->reader;
+    jsprof_read_session session = { .size = sizeof session };
+    jsprof_read_account account = { .size = sizeof account };
+    jsprof_read_loss loss = { .size = sizeof loss };
+    jsprof_read_thread thread = { .size = sizeof thread };
+    *a = (struct advice){ .info = &c->info, .sum.size = sizeof a->sum };
+    jsprof_read_session_of(r, &session, &a->sum);
+    a->forks = session.forks;
+    uint64_t n = 0;
+    for (; jsprof_read_accounts(r, n, &account, 1) == 1; n++) {
+        a->ran += account.cpu_ns;
+        a->passed += account.wall_ns;
+    }
+    for (uint64_t i = 0; jsprof_read_threads(r, i, &thread, 1) == 1; i++) {
+        a->unserved += thread.waiting;
+        a->running += thread.running;
+    }
+    for (uint64_t i = 0; jsprof_read_losses(r, JSPROF_READ_ALL, i, &loss, 1) == 1; i++) {
+        if (strcmp(loss.key, "lost_undelivered") == 0 || strcmp(loss.key, "lost_late") == 0)
+            a->late += loss.count;
+        if (!i || loss.count > a->most.count)
+            a->most = loss;
+    }
+    return n > 0;
 }
 
 /* Only idle stacks count. */
 static bool advice_is_of_idle(const struct cli_capture *c)
 {
-    return c->select.left_out && !c->idle.samples;
+    return c->info.is_of_stacks && !c->info.idle_samples;
 }
 
 /* Return true if every expiration came too late for a sample, as those of a short program do. */
-static bool advice_is_short(const struct jsp_account_thread *t)
+static bool advice_is_short(const struct advice *a)
 {
-    return t->samples == 0 &&
-           t->expirations == t->lost[JSP_LOST_UNDELIVERED] + t->lost[JSP_LOST_LATE];
-}
-
-/* Return the cause of most losses. */
-static const struct jsp_loss_row *advice_cause(const struct jsp_account_thread *t)
-{
-    int most = 0;
-    for (int cause = 1; cause < JSP_N_LOSSES; cause++)
-        most = t->lost[cause] > t->lost[most] ? cause : most;
-    return &jsp_losses[most];
+    return a->sum.samples == 0 && a->sum.expirations == a->late;
 }
 
 /* Return the part of the time that threads had work, but no processor. */
-static double advice_unserved(const struct jsp_profile *p)
+static double advice_unserved(const struct advice *a)
 {
-    uint64_t waited = p->by_state[JSP_STATE_WAITING];
-    uint64_t ready = waited + p->by_state[JSP_STATE_RUNNING];
-    return waited >= ADVICE_FEW ? (double)waited / (double)ready : 0;
+    uint64_t ready = a->unserved + a->running;
+    return a->unserved >= ADVICE_FEW ? (double)a->unserved / (double)ready : 0;
 }
 
 bool cli_advice(const struct cli_capture *c, char *out, size_t size)
 {
-    const struct jsp_profile *p = c->profile;
-    struct jsp_account_verdict v;
+    const jsprof_read_info *info = &c->info;
+    struct advice a;
     char cpu[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
-    jsp_account_verdict(&p->account, &v);
-    const struct jsp_account_thread *t = &v.sum;
-    uint64_t ran = advice_time(&p->account, JSP_CLOCK_CPU);
-    uint64_t passed = advice_time(&p->account, JSP_CLOCK_WALL);
+    bool is_there = advice_read(&a, c);
+    const jsprof_read_account *t = &a.sum;
+    uint64_t ran = a.ran, passed = a.passed, forks = a.forks;
     /* Idle time that does not count is not in the shares, so it needs no advice. */
-    passed -= c->idle.value < passed ? c->idle.value : passed;
-    bool is_wall = strcmp(p->clock, "wall") == 0;
-    bool counts_waits = p->unit == (enum jsp_value)JSP_CLOCK_WALL;
+    passed -= info->idle_value < passed ? info->idle_value : passed;
+    bool is_wall = strcmp(info->clock, "wall") == 0;
+    bool counts_waits = strcmp(info->unit, "wall_ns") == 0;
 
-    if (jsp_unit_is_bytes(p->unit) || p->account.n_threads == 0 || !p->hz || !p->clock[0])
+    if (cli_unit_is_bytes(info->unit) || !is_there || !info->hz || !*info->clock)
         return false;
-    if (c->select.threads || c->select.filter || advice_is_of_idle(c) || c->is_part)
+    if (info->is_of_threads || info->is_of_frames || advice_is_of_idle(c) || info->is_part)
         return false;
-    uint64_t forks = p->account.session.forks;
     if (forks && t->samples < ADVICE_FEW)
         snprintf(out, size, "%she program forked %s %s, whose work is not recorded: "
                             "JSPROF_CHILDREN=1 records it, too",
                  t->samples ? "T" : "t", cli_count(n, forks), forks == 1 ? "child" : "children");
-    else if (advice_is_short(t) && !is_wall)
+    else if (advice_is_short(&a) && !is_wall)
         snprintf(out, size, "its threads used %s of CPU time, %u Hz asked for: a higher rate or "
                             "the wall clock would take some",
-                 cli_duration(cpu, ran), p->hz);
-    else if (advice_is_short(t))
+                 cli_duration(cpu, ran), info->hz);
+    else if (advice_is_short(&a))
         snprintf(out, size, "its threads were recorded for %s, %u Hz asked for: a higher rate "
                             "would take some",
-                 cli_duration(cpu, passed), p->hz);
+                 cli_duration(cpu, passed), info->hz);
     else if (t->samples == 0)
         snprintf(out, size, "all %s timer expirations were lost, most of them as \"%s\": "
                             "jsprof info shows more",
-                 cli_count(n, t->expirations), advice_cause(t)->name);
-    else if (counts_waits && advice_unserved(p) * (double)ADVICE_UNSERVED > 1)
+                 cli_count(n, t->expirations), a.most.name);
+    else if (counts_waits && advice_unserved(&a) * (double)ADVICE_UNSERVED > 1)
         snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
                             "because others had it or a quota was used up: --state waiting "
-                            "shows where", cli_percent(share, advice_unserved(p)));
+                            "shows where", cli_percent(share, advice_unserved(&a)));
     else if (counts_waits && t->samples >= ADVICE_FEW && ran < passed / ADVICE_WAITING)
         snprintf(out, size, "The threads waited for %s of the time: --clock cpu shows the rest",
                  cli_percent(share, (double)(passed - ran) / (double)passed));
@@ -110,33 +127,20 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
     return true;
 }
 
-/* Return the share of the stacks that count in which a Lua function runs. */
-static double advice_lua(struct cli_capture *c)
-{
-    static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
-    struct jsp_profile *p = c->profile;
-    uint64_t lua = 0, all = 0;
-    for (uint32_t s = 0; s < p->n_stacks; s++) {
-        bool is_left_out = c->select.left_out && c->select.left_out[s];
-        int n = is_left_out ? 0 : jsp_profile_frames(p, s, frames);
-        bool has_lua = false;
-        for (int i = 0; i < n && !has_lua; i++)
-            has_lua = frames[i].kind == JSPROF_KIND_VM || frames[i].kind == JSPROF_KIND_JIT;
-        lua += has_lua ? p->stacks[s].value : 0;
-        all += is_left_out ? 0 : p->stacks[s].value;
-    }
-    return all ? (double)lua / (double)all : 1;
-}
-
-void cli_lua_note(struct cli_capture *c)
+int cli_lua_note(const struct cli_capture *c)
 {
     char share[CLI_NUMBER];
-    if (!c->profile->is_of_lua || jsp_unit_is_bytes(c->profile->unit) || advice_is_of_idle(c))
-        return;
-    double lua = advice_lua(c);
+    jsprof_read_vm vm = { .size = sizeof vm };
+    if (!c->info.is_of_lua || cli_unit_is_bytes(c->info.unit) || advice_is_of_idle(c))
+        return 0;
+    int err = jsprof_read_vm_of(c->reader, &vm);
+    if (err)
+        return err;
+    double lua = vm.all ? (double)vm.value / (double)vm.all : 1;
     if (100 * lua >= (double)ADVICE_LUA)
-        return;
+        return 0;
     printf("Lua is in %s of the time; the rest is C code that no Lua function called, or "
            "waiting.\nA state that other threads run is seen there only where the module is "
            "preloaded (LD_PRELOAD).\n", cli_percent(share, lua));
+    return 0;
 }

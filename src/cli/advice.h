@@ -15,7 +15,7 @@ enum { CLI_ADVICE = 256 }; /* bytes that hold any */
 bool cli_advice(const struct cli_capture *c, char *out, size_t size);
 
 /* Print the share of Lua where the Lua module made the recording and Lua is in a small part of
- * it, and the usual reasons. Otherwise print nothing. */
-void cli_lua_note(struct cli_capture *c);
+ * it, and the usual reasons. Otherwise print nothing. Return 0 or -ENOMEM. */
+int cli_lua_note(const struct cli_capture *c);
 
 #endif

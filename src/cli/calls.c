@@ -4,14 +4,13 @@
  */
 #include "calls.h"
 
-#include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "filter.h"
-#include "followed.h"
 #include "native.h"
 #include "serve/counts.h"
 
@@ -43,69 +42,36 @@ static const char calls_help[] =
 
 static void calls_close(struct cli_calls *c)
 {
-    jsp_exact_free(&c->calls);
-    jsp_naming_close(c->naming);
-    jsp_read_close(&c->read);
+    jsprof_read_calls_close(c->calls);
+    cli_close(&c->capture);
 }
 
-/* For cli_originals_complain. */
-static bool calls_unused(const void *maps, uint32_t i, jsprof_read_unused_map *out)
-{
-    struct jsp_originals_defect d;
-    bool is_there = maps && jsp_originals_defect(maps, i, &d);
-    if (is_there) {
-        out->file = d.file;
-        out->why = d.why;
-    }
-    return is_there;
-}
-
-/* Open a capture and read its calls. CLI_OK; or CLI_FAILED: the error is reported and
- * nothing is open. */
+/* Open a capture and read its calls. CLI_OK; or an error that is reported, and nothing is open. */
 static int calls_open(struct cli_calls *c, const char *path, const struct cli_calls_ask *ask,
-                      const struct cli_calls_keep *keep)
+                      const jsprof_read_calls_filter *filter)
 {
-    struct jsp_read_defects defects = { 0 };
-    struct jsp_naming_options naming = ask->naming;
+    jsprof_read_error error = { .size = sizeof error };
+    jsprof_read_defect defect = { .size = sizeof defect };
     memset(c, 0, sizeof *c);
-    char why[JSP_READ_WHY];
-    cli_name_capture(&c->capture, path);
-    c->capture.read = &c->read;
-    cli_followed_open(path);
-    if (jsp_read_open(&c->read, path, why) < 0)
-        return cli_fail(c->capture.label, "%s", why);
-    cli_followed_read(c->read.size, c->read.end_time != 0);
-    /* Without the recording's end a map could be one of later code. */
-    if (!c->read.end_time && !naming.source_maps)
-        naming.has_no_source_maps = true;
-    int err = jsp_exact_read(&c->calls, &c->read, &defects);
-    cli_complain(&c->capture, &defects);
+    int status = cli_load_with(&c->capture, path, &ask->how, "calls");
+    if (status)
+        return status;
+    jsprof_reader *r = c->capture.reader;
+    int err = jsprof_read_calls_open(&c->calls, r, &error);
+    for (uint64_t i = 0; jsprof_read_calls_defects(r, i, &defect, 1) == 1; i++)
+        cli_complain_of(&c->capture, &defect);
+    cli_native_originals(&c->capture);
     if (!err)
-        err = jsp_naming_open(&c->naming, &naming);
-    if (!err && c->naming)
-        jsp_naming_recorded(c->naming,
-                            jsp_profile_day(&c->read, c->read.end_time));
-    if (!err)
-        err = jsp_exact_show(&c->calls, c->naming);
-    const struct jsp_originals *maps = c->naming ? jsp_naming_originals(c->naming) : NULL;
-    cli_originals_complain(c->capture.label,
-                           &(struct cli_originals){ maps ? jsp_originals_n_mapped(maps) : 0,
-                                                    calls_unused, maps });
-    if (!err && c->calls.is_there)
-        err = cli_calls_keep(keep, &c->calls);
-    if (err || !c->calls.is_there) {
-        cli_fail(c->capture.label, "%s",
-                 err ? strerror(-err) : "no exact calls in this capture: the host counted none");
+        err = jsprof_read_calls_select(c->calls, filter, &error);
+    if (err) {
+        status = cli_refuse(&c->capture, &error, "calls");
         calls_close(c);
-        return CLI_FAILED;
+        return status;
     }
-    c->is_over = c->read.end_time != 0;
-    struct jsp_read_cursor walk;
-    struct jsp_read_frame f;
-    jsp_read_start(&walk, &c->read, NULL);
-    while (!c->command.len && jsp_read_next(&walk, &f))
-        if (f.type == JSP_WIRE_PROCESS && f.pid == c->calls.pid)
-            jsp_read_process(&walk, &f, &c->command);
+    c->sum.size = sizeof c->sum;
+    jsprof_read_calls_of(c->calls, &c->sum);
+    c->modes = cli_calls_modes(c->sum.has_counts, c->sum.has_time, c->sum.has_bytes,
+                               c->sum.has_edges);
     return CLI_OK;
 }
 
@@ -113,7 +79,7 @@ static int calls_open(struct cli_calls *c, const char *path, const struct cli_ca
 static int calls_files(const char *const *files, int n, struct cli_calls_ask *ask)
 {
     struct cli_calls first, second;
-    struct cli_calls_keep by_name = ask->keep;
+    jsprof_read_calls_filter by_name = ask->filter;
     if (n == 2)
         by_name.min = 0; /* it applies to both captures together */
     int rc = calls_open(&first, files[0], ask, &by_name);
@@ -144,37 +110,67 @@ static int calls_process(const char *command, pid_t pid, struct cli_calls_ask *a
     return rc;
 }
 
+/* Read a part of 1 from "12.5". */
+static int calls_min(double *out, const char *text)
+{
+    char *end;
+    if (!text)
+        return CLI_OK;
+    *out = strtod(text, &end) / 100;
+    if (end == text || *end || !(*out >= 0 && *out <= 1))
+        return cli_usage("calls", "--min wants a percentage from 0 to 100, not \"%s\"", text);
+    return CLI_OK;
+}
+
+/* Refuse an expression before any file is looked at. */
+static int calls_pattern(const char *option, const char *pattern)
+{
+    regex_t regex;
+    char why[128];
+    int err = pattern ? regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB) : 0;
+    if (pattern && !err)
+        regfree(&regex);
+    if (!err || err == REG_ESPACE) /* opening finds out */
+        return CLI_OK;
+    regerror(err, &regex, why, sizeof why);
+    return cli_usage("calls", "--%s: %s", option, why);
+}
+
 static int calls_run(struct cli_arguments *a)
 {
-    const char *sort = "self", *only = NULL, *file = NULL, *min = NULL;
+    const char *min = NULL;
     const char *maps[CLI_VALUES], *trims[CLI_VALUES];
-    bool is_on = false, is_off = false;
+    uint32_t n_maps = 0, n_trims = 0;
+    bool is_on = false, is_off = false, has_no_maps = false;
     struct cli_calls_ask ask = { .limit = UINT32_MAX,
-                                 .naming = { .maps = maps, .trims = trims } };
-    const struct cli_option options[] = { { "sort", NULL, &sort, NULL },
+                                 .filter = { .size = sizeof ask.filter, .sort = "self" },
+                                 .how = { .size = sizeof ask.how, .maps = maps, .trims = trims } };
+    const struct cli_option options[] = { { "sort", NULL, &ask.filter.sort, NULL },
                                           { "limit", NULL, NULL, &ask.limit },
                                           { "edges", &ask.has_edges, NULL, NULL },
-                                          { "only", NULL, &only, NULL },
-                                          { "file", NULL, &file, NULL },
+                                          { "only", NULL, &ask.filter.only, NULL },
+                                          { "file", NULL, &ask.filter.file, NULL },
                                           { "min", NULL, &min, NULL },
-                                          { "map", NULL, maps, &ask.naming.n_maps },
-                                          { "trim-path", NULL, trims, &ask.naming.n_trims },
-                                          { "source-maps", NULL, &ask.naming.source_maps, NULL },
-                                          { "no-source-maps", &ask.naming.has_no_source_maps,
-                                            NULL, NULL },
+                                          { "map", NULL, maps, &n_maps },
+                                          { "trim-path", NULL, trims, &n_trims },
+                                          { "source-maps", NULL, &ask.how.source_maps, NULL },
+                                          { "no-source-maps", &has_no_maps, NULL, NULL },
                                           { "on", &is_on, NULL, NULL },
                                           { "off", &is_off, NULL, NULL },
                                           CLI_FORM_OPTIONS(&ask.form),
                                           { 0 } };
     static const char *const sorts[] = { "self", "total", "calls", "each", "bytes", "name", NULL };
-    int by = cli_options(a, options) ? -1 : cli_choice(a->command, "sort", sort, sorts);
-    if (by < 0 || cli_form_check(a->command, &ask.form))
+    if (cli_options(a, options) ||
+        cli_choice(a->command, "sort", ask.filter.sort, sorts) < 0 ||
+        cli_form_check(a->command, &ask.form))
         return CLI_USAGE;
-    if (cli_maps_check(a->command, maps, ask.naming.n_maps))
+    if (cli_maps_check(a->command, maps, n_maps))
         return CLI_USAGE;
-    if (cli_source_maps_check(ask.naming.source_maps))
+    if (cli_source_maps_check(ask.how.source_maps))
         return CLI_FAILED;
-    ask.sort = (enum jsp_exact_sort)by;
+    ask.how.n_maps = n_maps;
+    ask.how.n_trims = n_trims;
+    ask.how.flags = JSPROF_READ_NO_SAMPLES | (has_no_maps ? JSPROF_READ_GENERATED : 0u);
     if (a->n_files < 1 || a->n_files > 2)
         return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
     pid_t pid;
@@ -187,13 +183,11 @@ static int calls_run(struct cli_arguments *a)
         return cli_usage(a->command, "--edges is for one capture");
     if (ask.limit == UINT32_MAX) /* not given */
         ask.limit = cli_form_is_text(&ask.form) ? CALLS_LIMIT : 0;
-    int rc = cli_calls_keep_open(&ask.keep, only, file, min);
-    if (rc)
-        return rc;
-    rc = is_process ? calls_process(a->command, pid, &ask)
-                    : calls_files(a->files, a->n_files, &ask);
-    cli_calls_keep_close(&ask.keep);
-    return rc;
+    if (calls_min(&ask.filter.min, min) || calls_pattern("only", ask.filter.only) ||
+        calls_pattern("file", ask.filter.file))
+        return CLI_USAGE;
+    return is_process ? calls_process(a->command, pid, &ask)
+                      : calls_files(a->files, a->n_files, &ask);
 }
 
 const struct cli_command cli_calls = {

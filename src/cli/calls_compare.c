@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/profile.h"
 #include "calls.h"
 #include "options.h"
 
@@ -27,24 +26,29 @@ struct compare_of {
     uint64_t modes;
 };
 
+/* What a function has in one capture. */
+struct compare_side {
+    uint64_t calls, self, total, self_bytes, total_bytes; /* times in ns */
+};
+
 struct compare_row {
-    struct jsp_exact_function function;
-    struct jsp_exact_pair pair;
+    jsprof_read_call_change is;
+    struct compare_side first, second;
 };
 
 static bool compare_has_time(const void *of)
 {
-    return ((const struct compare_of *)of)->modes & JSP_EXACT_TIME;
+    return ((const struct compare_of *)of)->modes & CLI_CALLS_TIME;
 }
 
 static bool compare_has_bytes(const void *of)
 {
-    return ((const struct compare_of *)of)->modes & JSP_EXACT_ALLOC;
+    return ((const struct compare_of *)of)->modes & CLI_CALLS_BYTES;
 }
 
 static struct cli_cell compare_calls_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
+    const struct compare_row *p = row;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_count, p->first.calls, p->second.calls);
     return cell;
@@ -52,7 +56,7 @@ static struct cli_cell compare_calls_change(CLI_OF_ROW)
 
 static struct cli_cell compare_self_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
+    const struct compare_row *p = row;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_exact_duration, p->first.self, p->second.self);
     return cell;
@@ -60,7 +64,7 @@ static struct cli_cell compare_self_change(CLI_OF_ROW)
 
 static struct cli_cell compare_bytes_change(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
+    const struct compare_row *p = row;
     struct cli_cell cell = { 0 };
     compare_change(cell.shown, cli_bytes, p->first.self_bytes, p->second.self_bytes);
     return cell;
@@ -68,8 +72,8 @@ static struct cli_cell compare_bytes_change(CLI_OF_ROW)
 
 static struct cli_cell compare_each(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
-    struct cli_cell cell = cli_cell_u64(jsp_exact_each(&p->second));
+    const struct compare_row *p = row;
+    struct cli_cell cell = cli_cell_u64(p->second.calls ? p->second.total / p->second.calls : 0);
     cell.is_blank = !p->second.calls;
     return cell;
 }
@@ -78,12 +82,12 @@ static struct cli_cell compare_each(CLI_OF_ROW)
  * lacks the function. */
 static struct cli_cell compare_times(CLI_OF_ROW)
 {
-    const struct jsp_exact_pair *p = &((const struct compare_row *)row)->pair;
+    const struct compare_row *p = row;
     double a = (double)p->first.total / (double)(p->first.calls ? p->first.calls : 1);
     double b = (double)p->second.total / (double)(p->second.calls ? p->second.calls : 1);
     struct cli_cell cell = { 0 };
-    if (!p->in_first || !p->in_second)
-        strcpy(cell.shown, p->in_first ? "gone" : "new");
+    if (!p->is.is_there[0] || !p->is.is_there[1])
+        strcpy(cell.shown, p->is.is_there[0] ? "gone" : "new");
     else if (a > 0)
         snprintf(cell.shown, sizeof cell.shown, "x%.2f", b / a);
     return cell;
@@ -94,7 +98,7 @@ static const char *compare_heading_times(const struct cli_table *t)
     return compare_has_time(cli_table_of(t)) ? "OF A" : "";
 }
 
-#define COMPARE_COST(field) .get = cli_get_u64, .offset = offsetof(struct jsp_exact_cost, field)
+#define COMPARE_COST(field) .get = cli_get_u64, .offset = offsetof(struct compare_side, field)
 
 /* What a function has in one capture. */
 static const struct cli_column compare_cost[] = {
@@ -112,17 +116,17 @@ static const struct cli_column compare_cost[] = {
 };
 
 #define COMPARE_ROW(field) .offset = offsetof(struct compare_row, field)
-#define COMPARE_PAIR(field) .get = cli_get_u64, COMPARE_ROW(pair.field), .in = CLI_IN_CSV
+#define COMPARE_PAIR(field) .get = cli_get_u64, COMPARE_ROW(field), .in = CLI_IN_CSV
 
 static const struct cli_column compare_columns[] = {
-    { .name = "function", .type = CLI_TYPE_TEXT, .get = cli_get_text, COMPARE_ROW(function.name),
+    { .name = "function", .type = CLI_TYPE_TEXT, .get = cli_get_string, COMPARE_ROW(is.name),
       .means = "The name of the function." },
-    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_text, COMPARE_ROW(function.file),
+    { .name = "file", .type = CLI_TYPE_TEXT, .get = cli_get_string, COMPARE_ROW(is.file),
       .means = "The source file; empty where it is not known." },
-    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, COMPARE_ROW(function.line),
+    { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u32, COMPARE_ROW(is.line),
       .means = "The line of the definition; 0: not known." },
     { .name = "kind", .type = CLI_TYPE_WORD, .get = cli_get_kind,
-      COMPARE_ROW(function.kind), .words = cli_kinds,
+      COMPARE_ROW(is.kind), .words = cli_kinds,
       .means = "What the function is." },
     { .name = "calls_a", .type = CLI_TYPE_COUNT, COMPARE_PAIR(first.calls) },
     { .name = "calls_b", .head = "CALLS IN B", .type = CLI_TYPE_COUNT,
@@ -134,9 +138,9 @@ static const struct cli_column compare_columns[] = {
     { .name = "total_ns_b", .type = CLI_TYPE_EXACT_NS, COMPARE_PAIR(second.total) },
     { .name = "self_bytes_a", .type = CLI_TYPE_BYTES, COMPARE_PAIR(first.self_bytes) },
     { .name = "self_bytes_b", .type = CLI_TYPE_BYTES, COMPARE_PAIR(second.self_bytes) },
-    { .name = "a", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(pair.first),
+    { .name = "a", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(first),
       .columns = compare_cost, .in = CLI_IN_JSON, .means = "In the first capture." },
-    { .name = "b", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(pair.second),
+    { .name = "b", .type = CLI_TYPE_OBJECT, .get = cli_get_object, COMPARE_ROW(second),
       .columns = compare_cost, .in = CLI_IN_JSON, .means = "In the second capture." },
     { .head = "SINCE A", .type = CLI_TYPE_TEXT, .get = compare_calls_change, .place = 20,
       .width = 12 },
@@ -149,7 +153,7 @@ static const struct cli_column compare_columns[] = {
     { .head = "BYTES", .type = CLI_TYPE_TEXT, .get = compare_bytes_change, .place = 70,
       .width = 12, .fits = compare_has_bytes },
     { .head = "FUNCTION", .type = CLI_TYPE_TEXT, .get = cli_get_string,
-      COMPARE_ROW(function.shown), .place = 80, .least = 8 },
+      COMPARE_ROW(is.shown), .place = 80, .least = 8 },
     { 0 }
 };
 
@@ -187,27 +191,32 @@ const struct cli_document cli_calls_compare_document = {
 static void compare_which(char which, const struct cli_calls *c)
 {
     char calls[CLI_NUMBER], time[CLI_NUMBER];
-    uint64_t inside = c->calls.commit[JSP_WIRE_COMMIT_INSIDE];
     printf("%c  ", which);
     cli_name(&c->capture.style, cli_span(c->capture.label), 0);
-    printf(": %s call%s", cli_count(calls, c->calls.commit[JSP_WIRE_COMMIT_CALLS]),
-           cli_s(c->calls.commit[JSP_WIRE_COMMIT_CALLS]));
-    if (c->calls.modes & JSP_EXACT_TIME)
-        printf(" in %s", cli_exact_duration(time, jsp_exact_ns(&c->calls, inside)));
+    printf(": %s call%s", cli_count(calls, c->sum.calls), cli_s(c->sum.calls));
+    if (c->sum.has_time)
+        printf(" in %s", cli_exact_duration(time, c->sum.inside_ns));
     putchar('\n');
+}
+
+static struct compare_side compare_side_of(const jsprof_read_call_change *p, int side)
+{
+    return (struct compare_side){ p->calls[side], p->self_ns[side], p->total_ns[side],
+                                  p->self_bytes[side], p->total_bytes[side] };
 }
 
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
                       const struct cli_calls_ask *ask)
 {
-    struct compare_of of = { first->calls.modes & second->calls.modes };
+    struct compare_of of = { first->modes & second->modes };
     struct compare_head head = { first, second };
-    struct jsp_exact_pair *pairs = NULL;
-    uint32_t n = 0;
+    jsprof_read_calls_comparison *pairs;
     bool is_text = cli_form_is_text(&ask->form);
-    if (cli_incomplete(cli_calls_pairs(&pairs, &n, first, second, ask) < 0))
+    if (cli_incomplete(jsprof_read_calls_compare(&pairs, first->calls, second->calls,
+                                                 ask->filter.sort, ask->filter.min, NULL) < 0))
         return CLI_OK; /* main reports it */
-    uint32_t shown = ask->limit && ask->limit < n ? ask->limit : n;
+    uint64_t n = (uint64_t)jsprof_read_call_changes(pairs, 0, NULL, 0);
+    uint64_t shown = ask->limit && ask->limit < n ? ask->limit : n;
     if (is_text) {
         compare_which('A', first);
         compare_which('B', second);
@@ -217,13 +226,19 @@ int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *sec
         .form = &ask->form, .command = "calls",
         .columns = compare_columns, .document = &cli_calls_compare_document,
         .head = &head, .of = &of, .capture = &second->capture });
-    for (uint32_t i = 0; t && i < shown; i++)
-        cli_table_row(t, &(struct compare_row){ *pairs[i].function, pairs[i] });
-    free(pairs);
+    for (uint64_t i = 0; t && i < shown; i++) {
+        struct compare_row row = { .is.size = sizeof row.is };
+        if (cli_incomplete(jsprof_read_call_changes(pairs, i, &row.is, 1) < 0))
+            break;
+        row.first = compare_side_of(&row.is, 0);
+        row.second = compare_side_of(&row.is, 1);
+        cli_table_row(t, &row);
+    }
+    jsprof_read_calls_compare_close(pairs);
     int status = cli_table_close(t);
     if (is_text)
-        cli_more(12, n - shown, "function");
-    if (is_text && first->calls.modes != second->calls.modes)
+        cli_more(12, (uint32_t)(n - shown), "function");
+    if (is_text && first->modes != second->modes)
         puts("\nThe two captures counted different things: only columns of both are shown.");
     return status;
 }

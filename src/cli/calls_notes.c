@@ -14,63 +14,64 @@ enum {
 
 /* -- JSON ------------------------------------------------------------------- */
 
-static struct cli_cell notes_ns(CLI_OF_ROW)
-{
-    const struct cli_calls *l = row;
-    return cli_cell_u64(jsp_exact_ns(&l->calls, cli_get_u64(c, of, row).u64));
-}
-
 static const char *const notes_modes[] = { "counts", "time", "allocation", "edges", NULL };
 
 #define NOTES_FIELD(field) .offset = offsetof(struct cli_calls, field)
 #define NOTES_COUNT(column, field, text)                                                   \
     { .name = column, .type = CLI_TYPE_COUNT, .get = cli_get_u64,                            \
-      NOTES_FIELD(calls.commit[field]), .means = text }
-#define NOTES_NS(column, field, text)                                                      \
-    { .name = column, .type = CLI_TYPE_EXACT_NS, .get = notes_ns,                          \
-      NOTES_FIELD(calls.commit[field]), .means = text }
+      NOTES_FIELD(sum.field), .means = text }
+#define NOTES_NS(column, field, text)                                                        \
+    { .name = column, .type = CLI_TYPE_EXACT_NS, .get = cli_get_u64,                         \
+      NOTES_FIELD(sum.field), .means = text }
 
 const struct cli_column cli_calls_summary[] = {
     { .name = "capture", .type = CLI_TYPE_TEXT, .get = cli_get_string,
       NOTES_FIELD(capture.label),
       .means = "The capture as it was named, or \"standard input\"." },
-    { .name = "command_line", .type = CLI_TYPE_TEXT, .get = cli_get_text, NOTES_FIELD(command),
+    { .name = "command_line", .type = CLI_TYPE_TEXT, .get = cli_get_string,
+      NOTES_FIELD(sum.command),
       .means = "The command line of the process; empty where it is not known." },
-    { .name = "process", .type = CLI_TYPE_INTEGER, .get = cli_get_i32, NOTES_FIELD(calls.pid),
+    { .name = "process", .type = CLI_TYPE_INTEGER, .get = cli_get_i32, NOTES_FIELD(sum.process),
       .means = "The number of the process." },
-    { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_bool, NOTES_FIELD(is_over),
+    { .name = "complete", .type = CLI_TYPE_BOOL, .get = cli_get_bool, NOTES_FIELD(sum.is_over),
       .means = "The recording came to its end." },
     { .name = "counted", .type = CLI_TYPE_WORDS, .get = cli_get_u64,
-      NOTES_FIELD(calls.modes), .words = notes_modes,
+      NOTES_FIELD(modes), .words = notes_modes,
       .means = "What was counted at any time." },
-    NOTES_COUNT("calls", JSP_WIRE_COMMIT_CALLS, "Calls of all functions."),
-    NOTES_NS("inside_ns", JSP_WIRE_COMMIT_INSIDE, "Time in all functions."),
-    NOTES_NS("own_cost_ns", JSP_WIRE_COMMIT_OWN,
+    NOTES_COUNT("calls", calls, "Calls of all functions."),
+    NOTES_NS("inside_ns", inside_ns, "Time in all functions."),
+    NOTES_NS("own_cost_ns", own_ns,
                "The cost of counting, which no time includes."),
-    NOTES_NS("gc_ns", JSP_WIRE_COMMIT_GC, "Garbage collection; a part of the functions."),
-    NOTES_COUNT("bytes", JSP_WIRE_COMMIT_ALLOC, "Bytes that were allocated."),
-    NOTES_COUNT("threads", JSP_WIRE_COMMIT_THREADS, "Threads that were counted."),
-    NOTES_COUNT("threads_waiting", JSP_WIRE_COMMIT_WAITING,
+    NOTES_NS("gc_ns", collector_ns, "Garbage collection; a part of the functions."),
+    NOTES_COUNT("bytes", bytes, "Bytes that were allocated."),
+    NOTES_COUNT("threads", threads, "Threads that were counted."),
+    NOTES_COUNT("threads_waiting", threads_waiting,
                   "Threads that did not run since the last change of what is counted."),
-    NOTES_COUNT("function_table_full", JSP_WIRE_COMMIT_FUNCTIONS_LOST,
+    NOTES_COUNT("function_table_full", functions_lost,
                   "Calls of functions that the table had no room for."),
-    NOTES_COUNT("edge_table_full", JSP_WIRE_COMMIT_EDGES_LOST,
+    NOTES_COUNT("edge_table_full", edges_lost,
                   "Calls over edges that the table had no room for."),
-    NOTES_COUNT("too_deep", JSP_WIRE_COMMIT_DEPTH_LOST, "Calls too deep to be timed."),
-    NOTES_COUNT("leaves_without_enter", JSP_WIRE_COMMIT_UNDERFLOWS,
+    NOTES_COUNT("too_deep", too_deep, "Calls too deep to be timed."),
+    NOTES_COUNT("leaves_without_enter", underflows,
                   "Functions that were left without having been entered."),
-    NOTES_COUNT("foreign_events", JSP_WIRE_COMMIT_FOREIGN,
+    NOTES_COUNT("foreign_events", foreign,
                   "Events of another thread, which were not counted."),
-    NOTES_COUNT("clock_went_back", JSP_WIRE_COMMIT_CLOCK_BACK,
+    NOTES_COUNT("clock_went_back", clock_back,
                   "Steps of the clock backwards, which count as 0."),
-    NOTES_COUNT("clock_off_ppm", JSP_WIRE_COMMIT_CLOCK_OFF,
+    NOTES_COUNT("clock_off_ppm", clock_off_ppm,
                   "How far the processor's counter was off, in parts per million."),
-    NOTES_NS("own_cost_beyond_ns", JSP_WIRE_COMMIT_NEGATIVE,
+    NOTES_NS("own_cost_beyond_ns", beyond_ns,
                "The cost of counting beyond the time that was measured."),
     { 0 }
 };
 
 /* -- Text ------------------------------------------------------------------- */
+
+uint64_t cli_calls_modes(bool counts, bool time, bool bytes, bool edges)
+{
+    return (counts ? CLI_CALLS_COUNTS : 0u) | (time ? CLI_CALLS_TIME : 0u) |
+           (bytes ? CLI_CALLS_BYTES : 0u) | (edges ? CLI_CALLS_EDGES : 0u);
+}
 
 void cli_calls_modes_text(char out[64], uint64_t modes)
 {
@@ -82,65 +83,79 @@ void cli_calls_modes_text(char out[64], uint64_t modes)
                                      notes_modes[i]);
 }
 
-static void notes_count(const struct cli_calls *c, enum jsp_wire_commit field,
-                        const char *what, const char *consequence)
+static void notes_count(uint64_t count, const char *what, const char *consequence)
 {
     char n[CLI_NUMBER];
-    if (c->calls.commit[field])
-        printf("%s: %s%s\n", what, cli_count(n, c->calls.commit[field]), consequence);
+    if (count)
+        printf("%s: %s%s\n", what, cli_count(n, count), consequence);
+}
+
+static uint64_t notes_modes_of(const jsprof_read_counting *c)
+{
+    return cli_calls_modes(c->has_counts, c->has_time, c->has_bytes, c->has_edges);
+}
+
+static uint64_t notes_at(const struct cli_calls *c, int64_t time)
+{
+    return (uint64_t)time + (uint64_t)c->capture.info.start;
+}
+
+/* Return the time since the one that the header has. */
+static uint64_t notes_since(const struct cli_calls *c, int64_t time)
+{
+    uint64_t at = notes_at(c, time), begin = (uint64_t)c->capture.info.header_start;
+    return at > begin ? at - begin : 0;
 }
 
 /* Print when the modes of counting changed, because the figures cover only these times. A last
  * change that only marks the end of the host does not count. */
 static void notes_changes(const struct cli_calls *c)
 {
-    const struct jsp_exact *calls = &c->calls;
-    uint32_t n = calls->n_changes;
-    const struct jsp_exact_mode *last = n ? &calls->changes[n - 1] : NULL;
-    if (last && !last->modes &&
-        last->time + NOTES_END_NS > calls->commit[JSP_WIRE_COMMIT_TIME])
+    jsprof_read_counting last = { .size = sizeof last };
+    uint64_t n = (uint64_t)jsprof_read_countings(c->calls, 0, NULL, 0);
+    if (n && jsprof_read_countings(c->calls, n - 1, &last, 1) == 1 && !notes_modes_of(&last) &&
+        notes_at(c, last.time) + NOTES_END_NS > notes_at(c, c->sum.time))
         n--;
     if (n < 2)
         return;
     fputs("Counted:", stdout);
-    for (uint32_t i = 0; i < n && i < 4; i++) {
-        char modes[64], time[CLI_NUMBER];
-        uint64_t begin = (uint64_t)c->read.time, at = calls->changes[i].time;
-        cli_calls_modes_text(modes, calls->changes[i].modes);
-        printf("%s from %s %s", i ? "," : "", cli_exact_duration(time, at > begin ? at - begin : 0),
-               calls->changes[i].modes ? modes : "nothing");
+    for (uint64_t i = 0; i < n && i < 4; i++) {
+        char words[64], time[CLI_NUMBER];
+        jsprof_read_countings(c->calls, i, &last, 1);
+        uint64_t modes = notes_modes_of(&last);
+        cli_calls_modes_text(words, modes);
+        printf("%s from %s %s", i ? "," : "",
+               cli_exact_duration(time, notes_since(c, last.time)), modes ? words : "nothing");
     }
     puts(n > 4 ? ", ..." : "");
 }
 
 void cli_calls_notes(const struct cli_calls *c)
 {
-    const uint64_t *commit = c->calls.commit;
+    const jsprof_read_counted *sum = &c->sum;
     char time[CLI_NUMBER];
     putchar('\n');
-    uint64_t begin = (uint64_t)c->read.time, at = commit[JSP_WIRE_COMMIT_TIME];
-    if (!c->is_over)
+    if (!sum->is_over)
         printf("Killed or still running: as of %s after the start\n",
-               cli_exact_duration(time, at > begin ? at - begin : 0));
-    if (c->calls.has_others)
-        printf("Only calls of process %" PRId32 " are shown: others counted, too\n", c->calls.pid);
+               cli_exact_duration(time, notes_since(c, sum->time)));
+    if (sum->has_others)
+        printf("Only calls of process %" PRId32 " are shown: others counted, too\n",
+               sum->process);
     notes_changes(c);
-    notes_count(c, JSP_WIRE_COMMIT_WAITING, "Threads that did not run since the last change",
+    notes_count(sum->threads_waiting, "Threads that did not run since the last change",
                 "; their open calls are not counted yet");
-    notes_count(c, JSP_WIRE_COMMIT_FUNCTIONS_LOST, "Calls of functions beyond the table",
+    notes_count(sum->functions_lost, "Calls of functions beyond the table",
                 ", in [other functions]");
-    notes_count(c, JSP_WIRE_COMMIT_EDGES_LOST,
-                "Calls over edges that the table had no room for", "");
-    notes_count(c, JSP_WIRE_COMMIT_DEPTH_LOST, "Calls too deep to be timed",
+    notes_count(sum->edges_lost, "Calls over edges that the table had no room for", "");
+    notes_count(sum->too_deep, "Calls too deep to be timed",
                 "; their time counts for the innermost function kept");
-    notes_count(c, JSP_WIRE_COMMIT_UNDERFLOWS, "Leaves without an enter", "");
-    notes_count(c, JSP_WIRE_COMMIT_FOREIGN, "Events of another thread, not counted", "");
-    notes_count(c, JSP_WIRE_COMMIT_CLOCK_BACK, "Times that the clock went back",
-                "; 0 was taken");
-    if (commit[JSP_WIRE_COMMIT_CLOCK_OFF] >= NOTES_CLOCK_OFF)
+    notes_count(sum->underflows, "Leaves without an enter", "");
+    notes_count(sum->foreign, "Events of another thread, not counted", "");
+    notes_count(sum->clock_back, "Times that the clock went back", "; 0 was taken");
+    if (sum->clock_off_ppm >= NOTES_CLOCK_OFF)
         printf("The processor's counter was off by %" PRIu64 " ppm: do not trust times\n",
-               commit[JSP_WIRE_COMMIT_CLOCK_OFF]);
-    if (commit[JSP_WIRE_COMMIT_NEGATIVE])
+               sum->clock_off_ppm);
+    if (sum->beyond_ns)
         printf("Estimated cost of counting beyond the measured time: %s, in rows shown as 0\n",
-               cli_exact_duration(time, jsp_exact_ns(&c->calls, commit[JSP_WIRE_COMMIT_NEGATIVE])));
+               cli_exact_duration(time, sum->beyond_ns));
 }

@@ -274,9 +274,9 @@ static int causes_dot_chain(const struct causes *c, uint64_t number, struct jsp_
     return got < 0 ? -ENOMEM : 0;
 }
 
-static struct jsp_read_text causes_text(const char *text)
+static struct jsp_dot_text causes_text(const char *text)
 {
-    return (struct jsp_read_text){ text, (uint32_t)strlen(text) };
+    return (struct jsp_dot_text){ text, strlen(text) };
 }
 
 /* Draw a box for each kind and name, and arrows with the number of tasks that were made so. */

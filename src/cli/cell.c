@@ -45,11 +45,6 @@ struct cli_cell cli_cell_string(const char *text)
     return (struct cli_cell){ .text = cli_span(text) };
 }
 
-struct cli_cell cli_cell_text(struct jsp_read_text text)
-{
-    return (struct cli_cell){ .text = { text.len ? text.at : "", text.len } };
-}
-
 static const void *table_field(const struct cli_column *c, const void *row)
 {
     return (const char *)row + c->offset;
@@ -86,11 +81,6 @@ struct cli_cell cli_get_string(CLI_OF_ROW)
     return cli_cell_string(text ? text : "");
 }
 
-struct cli_cell cli_get_text(CLI_OF_ROW)
-{
-    return cli_cell_text(*(const struct jsp_read_text *)table_field(c, row));
-}
-
 struct cli_cell cli_get_bool(CLI_OF_ROW)
 {
     return cli_cell_bool(*(const bool *)table_field(c, row));
@@ -103,7 +93,7 @@ struct cli_cell cli_get_cell(CLI_OF_ROW)
 
 struct cli_cell cli_get_kind(CLI_OF_ROW)
 {
-    struct cli_cell cell = cli_cell_string(jsp_kind_name(*(const uint32_t *)table_field(c, row)));
+    struct cli_cell cell = cli_get_string(c, of, row);
     cell.colour = CLI_KIND;
     return cell;
 }

@@ -9,8 +9,8 @@
 
 #include "command.h"
 #include "filter.h"
+#include "base/clocks.h"
 #include "head.h"
-#include "threads.h"
 
 enum { CMD_THREADS_UNSEEN = 10 }; /* the width of that column */
 
@@ -29,12 +29,19 @@ static const char cmd_threads_help[] =
 struct cmd_threads_sum {
     int32_t pid, tid;
     const char *name;
-    const struct jsp_thread_info *of; /* NULL: it has no sample */
+    jsprof_read_thread of; /* size 0: it has no sample */
     uint64_t value, samples;
-    uint64_t unseen; /* in the unit of the profile; value is without it */
-    uint32_t top; /* function */
+    uint64_t unseen; /* in the unit of the capture; value is without it */
+    const char *top; /* function */
     uint64_t top_value;
     struct cli_cell from, to, cpu, top_name, top_self; /* none without a sample */
+};
+
+struct cmd_threads_stack { /* one that counts */
+    uint32_t thread, function; /* the innermost */
+    const char *name;          /* of the function */
+    uint64_t value;
+    uint32_t at;               /* its number */
 };
 
 struct cmd_threads_self { /* the value of the last thread that ran the function, so that no
@@ -47,50 +54,41 @@ struct cmd_threads {
     struct cli_capture capture;
     struct cli_filter filter;
     struct cli_form form;
-    struct cmd_threads_sum *sums; /* owned; those of the profile's threads come first */
-    uint32_t n_sums;
-    struct jsp_profile_frame *frames;
-    struct cmd_threads_self *self; /* by function; owned */
+    struct cmd_threads_sum *sums; /* owned; those of threads with samples come first */
+    struct cmd_threads_stack *stacks; /* owned */
+    uint64_t n_sums, n_stacks;
+    uint32_t n_functions; /* the largest number + 1 */
     uint64_t value, samples, unseen;
 };
 
 /* Order stacks by thread. Each thread needs its busiest function; a pass over all stacks for
  * each thread would be quadratic. */
-static int cmd_threads_compare_stack(const void *a, const void *b, void *stacks)
+static int cmd_threads_compare_stack(const void *a, const void *b)
 {
-    const struct jsp_stack *s = stacks;
-    uint32_t x = s[*(const uint32_t *)a].thread, y = s[*(const uint32_t *)b].thread;
-    return (x > y) - (x < y);
+    const struct cmd_threads_stack *x = a, *y = b;
+    return x->thread != y->thread ? (x->thread > y->thread) - (x->thread < y->thread)
+                                  : (x->at > y->at) - (x->at < y->at);
 }
 
 static int cmd_threads_tops(struct cmd_threads *t)
 {
-    struct jsp_profile *p = t->capture.profile;
-    uint32_t *order = malloc((p->n_stacks + 1) * sizeof *order);
-    t->self = calloc((size_t)p->n_functions + 1, sizeof *t->self);
-    if (!order || !t->self) {
-        free(order);
+    struct cmd_threads_self *selves = calloc((size_t)t->n_functions + 1, sizeof *selves);
+    if (!selves)
         return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < p->n_stacks; i++)
-        order[i] = i;
-    qsort_r(order, p->n_stacks, sizeof *order, cmd_threads_compare_stack, p->stacks);
-    for (uint32_t i = 0; i < p->n_stacks; i++) {
-        const struct jsp_stack *k = &p->stacks[order[i]];
+    qsort(t->stacks, t->n_stacks, sizeof *t->stacks, cmd_threads_compare_stack);
+    for (uint64_t i = 0; i < t->n_stacks; i++) {
+        const struct cmd_threads_stack *k = &t->stacks[i];
         struct cmd_threads_sum *sum = &t->sums[k->thread];
-        if (!jsp_select_has(&t->capture.select, k) ||
-            jsp_select_frames(&t->capture.select, p, order[i], t->frames) <= 0)
-            continue;
-        struct cmd_threads_self *self = &t->self[t->frames[0].function];
+        struct cmd_threads_self *self = &selves[k->function];
         if (self->thread != k->thread)
             *self = (struct cmd_threads_self){ 0, k->thread };
         self->value += k->value;
         if (self->value > sum->top_value || sum->top_value == 0) {
-            sum->top = t->frames[0].function;
+            sum->top = k->name;
             sum->top_value = self->value;
         }
     }
-    free(order);
+    free(selves);
     return 0;
 }
 
@@ -109,82 +107,113 @@ static int cmd_threads_compare(const void *a, const void *b)
                             : (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static uint64_t cmd_threads_unseen(const struct cmd_threads *t,
-                                   const struct jsp_account_thread *of)
+static uint64_t cmd_threads_unseen(const struct cmd_threads *t, uint64_t n)
 {
-    const struct jsp_profile *p = t->capture.profile;
-    uint64_t n = of ? of->unseen_of_tid : 0;
-    uint64_t most = UINT64_MAX / 4 / ((uint64_t)p->n_threads + p->account.n_threads + 1);
-    return n < most / p->period_ns ? n * p->period_ns : 0; /* or it is a lie */
+    uint64_t most = UINT64_MAX / 4 / (t->n_sums + 1), period = t->capture.info.period_ns;
+    return n < most / period ? n * period : 0; /* or it is a lie */
 }
 
-/* Add unseen time. Threads that ended before their first sample are only in the account, not
- * in the profile. */
-static void cmd_threads_account(struct cmd_threads *t)
+/* Add unseen time. Threads that ended before their first sample are only in the account. */
+static void cmd_threads_account(struct cmd_threads *t, uint64_t n_threads)
 {
-    const struct jsp_profile *p = t->capture.profile;
-    for (uint32_t i = 0; i < p->n_threads; i++)
-        t->sums[i].unseen = cmd_threads_unseen(t, p->threads[i].losses);
-    for (uint32_t i = 0; i < p->account.n_threads; i++) {
-        const struct jsp_account_thread *a = &p->account.threads[i];
-        uint64_t unseen = a->is_newest && !a->in_file ? cmd_threads_unseen(t, a) : 0;
-        if (unseen && !a->kept_of_tid)
-            t->sums[t->n_sums++] = (struct cmd_threads_sum){
-                .pid = a->pid, .tid = a->tid, .name = a->name, .unseen = unseen };
+    jsprof_read_account a = { .size = sizeof a };
+    uint64_t n = n_threads;
+    for (uint64_t i = 0; i < n_threads; i++)
+        t->sums[i].unseen = cmd_threads_unseen(t, t->sums[i].of.unseen);
+    for (uint64_t i = 0; jsprof_read_accounts(t->capture.reader, i, &a, 1) == 1; i++) {
+        uint64_t unseen =
+            a.is_newest && !a.in_file ? cmd_threads_unseen(t, a.unseen_of_tid) : 0;
+        if (unseen && !a.kept_of_tid)
+            t->sums[n++] = (struct cmd_threads_sum){ .pid = a.pid, .tid = a.tid,
+                                                     .name = a.name, .unseen = unseen };
     }
-    for (uint32_t i = 0; i < t->n_sums; i++)
+    t->n_sums = n;
+    for (uint64_t i = 0; i < n; i++)
         t->unseen += t->sums[i].unseen;
+}
+
+/* Unseen time counts where the account of a thread covers exactly what the options chose, in the
+ * same unit. */
+static bool cmd_threads_is_whole(const struct cmd_threads *t)
+{
+    const jsprof_read_info *info = &t->capture.info;
+    const struct jsp_clock_row *driver = jsp_clock_find(info->clock);
+    const struct cli_filter *f = &t->filter;
+    bool is_own = cli_unit_is_count(info->unit) || (driver && !strcmp(info->unit, driver->unit));
+    return info->period_ns && is_own && !f->time && !f->only && !f->under && !f->category &&
+           !f->thread && !f->process;
+}
+
+/* Add up the stacks that count. */
+static int cmd_threads_stacks(struct cmd_threads *t)
+{
+    jsprof_reader *r = t->capture.reader;
+    jsprof_read_stack k = { .size = sizeof k };
+    jsprof_read_frame frame = { .size = sizeof frame };
+    uint64_t all = (uint64_t)jsprof_read_stacks(r, 0, NULL, 0);
+    t->stacks = malloc((all + 1) * sizeof *t->stacks);
+    if (!t->stacks)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < all; i++) {
+        int64_t n = jsprof_read_frames(r, (uint32_t)i, 0, &frame, 1);
+        if (n < 0 || jsprof_read_stacks(r, i, &k, 1) < 0)
+            return -ENOMEM;
+        if (n == 0)
+            continue;
+        t->stacks[t->n_stacks++] = (struct cmd_threads_stack){ k.thread, frame.function,
+                                                               frame.name, k.value, (uint32_t)i };
+        if (frame.function >= t->n_functions)
+            t->n_functions = frame.function + 1;
+        t->sums[k.thread].value += k.value;
+        t->sums[k.thread].samples += k.samples;
+        t->value += k.value;
+        t->samples += k.samples;
+    }
+    return 0;
+}
+
+static void cmd_threads_cells(struct cmd_threads *t, struct cmd_threads_sum *s)
+{
+    s->from = s->to = s->cpu = s->top_name = s->top_self = cli_cell_none();
+    if (!s->of.size || !s->samples)
+        return;
+    int64_t start = t->capture.info.start;
+    s->from = cli_cell_time(cli_when(&t->capture, s->of.first), start, 2);
+    s->to = cli_cell_time(cli_when(&t->capture, s->of.last), start, 2);
+    s->cpu = cli_cell_u64(s->of.cpu_ns);
+    s->top_name = cli_cell_string(s->top);
+    s->top_self = cli_cell_u64(s->top_value);
 }
 
 static int cmd_threads_build(struct cmd_threads *t)
 {
-    struct jsp_profile *p = t->capture.profile;
-    t->sums = calloc((size_t)p->n_threads + p->account.n_threads + 1, sizeof *t->sums);
-    t->frames = malloc(JSP_PROFILE_DEPTH * sizeof *t->frames);
-    int err = t->sums && t->frames ? 0 : -ENOMEM;
-    t->n_sums = p->n_threads;
-    for (uint32_t i = 0; err == 0 && i < p->n_threads; i++) {
-        const struct jsp_thread_info *of = &p->threads[i];
-        t->sums[i] = (struct cmd_threads_sum){ .pid = of->pid, .tid = of->tid,
-                                               .name = cli_thread_name(of), .of = of };
+    jsprof_reader *r = t->capture.reader;
+    uint64_t n_threads = (uint64_t)jsprof_read_threads(r, 0, NULL, 0);
+    t->n_sums = n_threads + (uint64_t)jsprof_read_accounts(r, 0, NULL, 0);
+    t->sums = calloc(t->n_sums + 1, sizeof *t->sums);
+    if (!t->sums)
+        return -ENOMEM;
+    for (uint64_t i = 0; i < n_threads; i++) {
+        struct cmd_threads_sum *s = &t->sums[i];
+        s->of.size = sizeof s->of;
+        jsprof_read_threads(r, i, &s->of, 1);
+        s->pid = s->of.pid;
+        s->tid = s->of.tid;
+        s->name = s->of.name;
     }
-    for (uint32_t i = 0; err == 0 && i < p->n_stacks; i++) {
-        const struct jsp_stack *k = &p->stacks[i];
-        int n = jsp_select_has(&t->capture.select, k)
-                    ? jsp_select_frames(&t->capture.select, p, i, t->frames)
-                    : 0;
-        err = n < 0 ? n : 0;
-        if (n <= 0)
-            continue;
-        t->sums[k->thread].value += k->value;
-        t->sums[k->thread].samples += k->samples;
-        t->value += k->value;
-        t->samples += k->samples;
-    }
+    int err = cmd_threads_stacks(t);
     if (err == 0)
         err = cmd_threads_tops(t);
-    /* Unseen time counts where the account of a thread covers exactly what the options chose,
-     * in the same unit. */
-    const struct cli_filter *f = &t->filter;
-    bool is_own = p->unit == JSP_VALUE_COUNT ||
-                  (p->driver && p->unit == (enum jsp_value)p->driver->clock);
-    if (err == 0 && p->period_ns && is_own && !f->time && !f->only && !f->under &&
-        !f->category && !f->thread && !f->process)
-        cmd_threads_account(t);
-    for (uint32_t i = 0; err == 0 && i < t->n_sums; i++) {
-        struct cmd_threads_sum *s = &t->sums[i];
-        s->from = s->to = s->cpu = s->top_name = s->top_self = cli_cell_none();
-        if (!s->of || !s->samples)
-            continue;
-        s->from = cli_cell_time(s->of->first_time, p->start_time, 2);
-        s->to = cli_cell_time(s->of->last_time, p->start_time, 2);
-        s->cpu = cli_cell_u64(s->of->cpu_ns);
-        s->top_name = cli_cell_string(p->functions[s->top].name);
-        s->top_self = cli_cell_u64(s->top_value);
-    }
-    if (err == 0)
-        qsort(t->sums, t->n_sums, sizeof *t->sums, cmd_threads_compare);
-    return err;
+    if (err)
+        return err;
+    if (cmd_threads_is_whole(t))
+        cmd_threads_account(t, n_threads);
+    else
+        t->n_sums = n_threads;
+    for (uint64_t i = 0; i < t->n_sums; i++)
+        cmd_threads_cells(t, &t->sums[i]);
+    qsort(t->sums, t->n_sums, sizeof *t->sums, cmd_threads_compare);
+    return 0;
 }
 
 /* -- Columns ---------------------------------------------------------------- */
@@ -273,7 +302,7 @@ static int cmd_threads_print(const struct cmd_threads *t)
         .columns = cmd_threads_columns, .document = &cmd_threads_document,
         .head = &head, .of = t, .capture = &t->capture,
         .extra = t->unseen ? CMD_THREADS_UNSEEN : 0 });
-    for (uint32_t i = 0; table && i < t->n_sums; i++)
+    for (uint64_t i = 0; table && i < t->n_sums; i++)
         if (t->sums[i].samples || t->sums[i].unseen)
             cli_table_row(table, &t->sums[i]);
     int status = cli_table_close(table);
@@ -301,8 +330,7 @@ static int cmd_threads_run(struct cli_arguments *a)
              : t.samples == 0 && t.unseen == 0 ? cli_no_samples(&t.capture)
                                                  : cmd_threads_print(&t);
     free(t.sums);
-    free(t.frames);
-    free(t.self);
+    free(t.stacks);
     cli_close(&t.capture);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "command.h"
 #include "filter.h"
 #include "outfile.h"
-#include "export/export.h"
+#include "export/writers.h"
 
 static const char convert_help[] =
     "usage: jsprof convert [--to FORMAT] [OPTION]... FILE\n"
@@ -62,7 +62,6 @@ struct convert {
     struct cli_filter filter;
     struct cli_capture capture;
     struct cli_outfile out;
-    struct jsp_export export;
 };
 
 /* Find the format of the name after --to, or without a name the format that the ending of the
@@ -88,18 +87,13 @@ static int convert_choose(struct convert *c)
 
 static int convert_write(struct convert *c)
 {
-    struct jsp_export *e = &c->export;
-    e->profile = c->capture.profile;
-    e->select = &c->capture.select;
-    e->title = c->capture.label;
-    e->categories = c->capture.categories;
-    if (e->profile->samples == 0 && c->format->write != jsp_export_callgrind &&
+    if (c->capture.info.samples == 0 && c->format->write != jsp_export_callgrind &&
         !c->format->is_whole)
         return cli_no_samples(&c->capture);
     if (cli_outfile_open(&c->out, c->output))
         return CLI_FAILED;
-    e->out = &c->out.sink;
-    int err = c->format->write(e);
+    int err = jsp_export_of_reader(c->format->write, c->capture.reader, &c->out.sink,
+                                   c->capture.label);
     cli_native_complain(&c->capture);
     int status = err == -ENODATA && c->format->is_whole ? cli_fail(c->capture.label, CLI_NO_TASKS)
                  : err == -ENODATA ? cli_no_samples(&c->capture)

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/addresses.h"
-#include "capture/wire.h"
 #include "command.h"
 #include "filter.h"
 #include "head.h"
@@ -40,9 +38,8 @@ struct dump {
     struct cli_capture capture;
     struct cli_form form;
     struct cli_table *table;
-    struct jsp_read_cursor cursor; /* counts no defects, because loading the profile did */
-    struct jsp_read_frame frame;
-    struct jsp_samples samples;
+    jsprof_read_records *records;
+    jsprof_read_record record; /* the last one */
     bool is_text;
 };
 
@@ -53,15 +50,13 @@ struct dump_row {
     struct dump *dump;
     uint64_t line;
     int32_t process;
-    const char *type;
-    struct jsp_read_text name, text;
+    const char *type, *name, *text;
     struct cli_cell offset, time, thread, a, b;
 };
 
 /* -- Types of frames -------------------------------------------------------- */
 
-/* Each function prints the fields of its type as text, or a row for each part of the frame.
- * It returns false, and has printed nothing, where the frame is not readable. */
+/* Each function prints the fields of its type as text, or a row for each part of the frame. */
 
 static void dump_put(struct dump *d, const struct dump_row *r)
 {
@@ -69,161 +64,131 @@ static void dump_put(struct dump *d, const struct dump_row *r)
         cli_table_row(d->table, r);
 }
 
-static void dump_text(const struct dump *d, struct jsp_read_text t)
+static void dump_text(const struct dump *d, const char *text)
 {
-    cli_name(&d->capture.style, (struct cli_span){ t.at, t.len }, 0);
+    cli_name(&d->capture.style, cli_span(text), 0);
+}
+
+/* Read the next part of the frame. */
+static bool dump_part(struct dump *d, jsprof_read_part *part)
+{
+    int got = jsprof_read_parts_next(d->records, part);
+    return !cli_incomplete(got < 0) && got;
 }
 
 /* Print an address. A context marker has no function. Native code is printed with its offset
  * in the module. */
-static void dump_address(struct dump *d, const struct dump_row *r,
-                         const struct jsp_profile_address *a, enum jsp_origin origin)
+static void dump_address(const struct dump *d, const jsprof_read_part *a)
 {
-    printf("\n    %016" PRIx64 "  ", a->key.addr);
-    if (jsp_profile_is_marker(a->key.addr)) {
-        fputs(jsp_profile_is_kernel_marker(a->key.addr) ? "(kernel below)" : "(user below)",
-              stdout);
+    printf("\n    %016" PRIx64 "  ", a->number);
+    if (a->is_marker)
+        fputs(a->is_kernel ? "(kernel below)" : "(user below)", stdout);
+    if (!a->name)
         return;
-    }
-    if (!r->name.at)
-        return;
-    dump_text(d, r->name);
-    if (r->line)
-        printf(" :%" PRIu64, r->line);
-    const struct jsp_lookup_map *m = jsp_lookup_map(&d->capture.profile->lookup, a->key);
-    if (m && m->path.len) {
+    dump_text(d, a->name);
+    if (a->line)
+        printf(" :%" PRIu64, a->line);
+    if (*a->module) {
         fputs("  ", stdout);
-        dump_text(d, m->path);
-        printf("+0x%" PRIx64, a->key.addr - m->start + m->offset);
+        dump_text(d, a->module);
+        printf("+0x%" PRIx64, a->in_module);
     }
-    if (origin == JSP_ORIGIN_LOOP)
+    if (a->is_loop)
         fputs("  (interpreter)", stdout);
 }
 
 /* Print what the thread was doing. */
-static void dump_state(const struct dump *d, const struct jsp_sample *s)
+static void dump_state(const struct dump *d)
 {
-    const struct jsp_profile *p = d->capture.profile;
-    const struct jsp_read_state *state = &s->state;
-    struct jsp_read_text detail = jsp_samples_detail(p, s, d->frame.pid);
-    printf(", %s", jsp_states[state->state].name);
-    if (detail.len) {
-        fputs(state->call ? " in " : ": ", stdout);
-        dump_text(d, detail);
+    const jsprof_read_record *s = &d->record;
+    printf(", %s", s->state_name);
+    if (*s->detail) {
+        fputs(s->is_call ? " in " : ": ", stdout);
+        dump_text(d, s->detail);
     }
-    if (state->descriptor)
-        printf(", descriptor %" PRIu64 ",", state->descriptor - 1);
-    if (state->state == JSP_STATE_ASLEEP)
-        printf(" for %.6f s", (double)state->asleep_ns / 1e9);
+    if (s->descriptor)
+        printf(", descriptor %" PRIu64 ",", s->descriptor - 1);
+    if (strcmp(s->state, "asleep") == 0)
+        printf(" for %.6f s", (double)s->asleep_ns / 1e9);
 }
 
-static bool dump_sample(struct dump *d, struct dump_row *r)
+static void dump_sample(struct dump *d, struct dump_row *r)
 {
-    struct jsp_profile *p = d->capture.profile;
-    struct jsp_addresses all;
-    struct jsp_sample s;
-    if (!jsp_samples_take(&d->samples, &d->frame, &s))
-        return false;
-    struct jsp_profile_address a = { .key = { 0, d->frame.pid, s.epoch } };
+    const jsprof_read_record *s = &d->record;
+    jsprof_read_part a = { .size = sizeof a };
     if (d->is_text)
-        printf("#%" PRIu64 " tid %" PRId32 " cpu %d, %" PRIu32 " address%s", s.ordinal,
-               s.body.tid, d->frame.cpu, s.body.n_addrs, s.body.n_addrs == 1 ? "" : "es");
-    if (d->is_text && s.weight.known)
-        printf(", weight %" PRIu64 ", cpu_ns %" PRIu64, s.weight.weight, s.weight.cpu_ns);
-    if (d->is_text && s.weight.cut)
-        printf(", %" PRIu64 " frame%s cut", s.weight.cut, cli_s(s.weight.cut));
-    if (d->is_text && s.state.state)
-        dump_state(d, &s);
-    r->thread = cli_cell_i64(s.body.tid);
-    r->a = cli_cell_u64(s.weight.weight);
-    const char *state = s.state.state ? jsp_states[s.state.state].key : "";
-    r->text = (struct jsp_read_text){ state, (uint32_t)strlen(state) };
-    jsp_addresses_of_sample(&all, p, &s);
-    while (jsp_addresses_next(&all, &a.key.addr, &r->line)) {
-        struct jsp_profile_frame frame = { 0 };
-        bool is_marker = jsp_profile_is_marker(a.key.addr);
-        r->b = cli_cell_u64(a.key.addr);
-        r->name = (struct jsp_read_text){ 0 };
-        if (!is_marker && jsp_profile_function(p, &a, &frame) == 0) {
-            const char *name = p->functions[frame.function].name;
-            r->name = (struct jsp_read_text){ name, (uint32_t)strlen(name) };
-        }
+        printf("#%" PRIu64 " tid %" PRId32 " cpu %d, %" PRIu32 " address%s", s->number,
+               s->thread, s->cpu, s->n_parts, s->n_parts == 1 ? "" : "es");
+    if (d->is_text && s->has_weight)
+        printf(", weight %" PRIu64 ", cpu_ns %" PRIu64, s->weight, s->cpu_ns);
+    if (d->is_text && s->cut)
+        printf(", %" PRIu64 " frame%s cut", s->cut, cli_s(s->cut));
+    if (d->is_text && s->has_state)
+        dump_state(d);
+    r->thread = cli_cell_i64(s->thread);
+    r->a = cli_cell_u64(s->weight);
+    r->text = s->has_state ? s->state : "";
+    while (dump_part(d, &a)) {
+        r->b = cli_cell_u64(a.number);
+        r->name = a.name;
+        r->line = a.line;
         if (d->is_text)
-            dump_address(d, r, &a, frame.origin);
+            dump_address(d, &a);
         dump_put(d, r);
-        if (is_marker)
-            jsp_profile_marker(&a);
-        else
-            jsp_profile_next(p, &a);
     }
-    return true;
 }
 
-static bool dump_names(struct dump *d, struct dump_row *r)
+static void dump_names(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_names names;
-    if (!jsp_read_names(&d->cursor, &d->frame, &names))
-        return false;
+    jsprof_read_part a = { .size = sizeof a };
     if (d->is_text)
-        printf("%" PRIu32 " name%s", names.left, cli_s(names.left));
-    r->a = cli_cell_u64(0);
-    while (jsp_read_name(&d->cursor, &d->frame, &names, &r->a.u64, &r->name)) {
+        printf("%" PRIu32 " name%s", d->record.n_parts, cli_s(d->record.n_parts));
+    while (dump_part(d, &a)) {
+        r->a = cli_cell_u64(a.number);
+        r->name = a.name;
         if (d->is_text) {
-            printf("\n    %016" PRIx64 "  ", r->a.u64);
-            dump_text(d, r->name);
+            printf("\n    %016" PRIx64 "  ", a.number);
+            dump_text(d, a.name);
         }
         dump_put(d, r);
     }
-    return true;
 }
 
-static bool dump_map(struct dump *d, struct dump_row *r)
+static void dump_map(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_map m;
-    if (!jsp_read_map(&d->cursor, &d->frame, &m))
-        return false;
+    const jsprof_read_record *m = &d->record;
     if (d->is_text) {
-        printf("%" PRIx64 "-%" PRIx64 " offset %" PRIx64 " ", m.start, m.end, m.offset);
-        dump_text(d, m.path);
+        printf("%" PRIx64 "-%" PRIx64 " offset %" PRIx64 " ", m->begin, m->end, m->in_file);
+        dump_text(d, m->name);
     }
-    r->a = cli_cell_u64(m.start);
-    r->b = cli_cell_u64(m.end);
-    r->name = m.path;
-    r->text = m.build_id;
+    r->a = cli_cell_u64(m->begin);
+    r->b = cli_cell_u64(m->end);
     dump_put(d, r);
-    return true;
 }
 
-static bool dump_mark(struct dump *d, struct dump_row *r)
+static void dump_mark(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_mark m;
-    if (!jsp_read_mark(&d->cursor, &d->frame, &m))
-        return false;
+    const jsprof_read_record *m = &d->record;
     if (d->is_text) {
-        printf("%.6f s ", (double)m.duration / 1e9);
-        dump_text(d, m.group);
+        printf("%.6f s ", (double)m->duration / 1e9);
+        dump_text(d, m->group);
         fputs(" / ", stdout);
-        dump_text(d, m.name);
+        dump_text(d, m->name);
         fputs(" ", stdout);
-        dump_text(d, m.message);
+        dump_text(d, m->text);
     }
-    r->a = cli_cell_u64(m.duration > 0 ? (uint64_t)m.duration : 0);
-    r->name = m.name;
-    r->text = m.message;
+    r->a = cli_cell_u64(m->duration > 0 ? (uint64_t)m->duration : 0);
     dump_put(d, r);
-    return true;
 }
 
-static bool dump_counters(struct dump *d, struct dump_row *r)
+static void dump_counters(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_counters all;
-    struct jsp_read_counter c = { 0 };
-    if (!jsp_read_counters(&d->cursor, &d->frame, &all))
-        return false;
-    while (jsp_read_counter(&d->cursor, &d->frame, &all, &c)) {
+    jsprof_read_part c = { .size = sizeof c };
+    bool is_set = strcmp(d->record.type, "CTRSET") == 0;
+    while (dump_part(d, &c)) {
         if (d->is_text)
-            printf("\n    %" PRIu32, c.id);
-        if (d->is_text && d->frame.type == JSP_WIRE_CTRSET) {
+            printf("\n    %" PRIu64, c.number);
+        if (d->is_text && is_set) {
             printf(" = %016" PRIx64, c.bits);
         } else if (d->is_text) {
             fputs("  ", stdout);
@@ -231,112 +196,97 @@ static bool dump_counters(struct dump *d, struct dump_row *r)
             fputs(" / ", stdout);
             dump_text(d, c.name);
             fputs(c.is_real ? "  real  " : "  whole  ", stdout);
-            dump_text(d, c.what);
+            dump_text(d, c.text);
         }
-        r->a = cli_cell_u64(c.id);
+        r->a = cli_cell_u64(c.number);
         r->b = cli_cell_u64(c.bits);
         r->name = c.group;
         r->text = c.name;
         dump_put(d, r);
     }
-    return true;
 }
 
-static bool dump_pair(struct dump *d, struct dump_row *r)
+static void dump_pair(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_pair pair;
-    if (!jsp_read_pair(&d->cursor, &d->frame, &pair))
-        return false;
     if (d->is_text) {
-        dump_text(d, pair.key);
+        dump_text(d, d->record.name);
         fputs(": ", stdout);
-        dump_text(d, pair.value);
+        dump_text(d, d->record.text);
     }
-    r->name = pair.key;
-    r->text = pair.value;
     dump_put(d, r);
-    return true;
 }
 
-static void dump_losses(const struct dump *d, const struct jsp_read_chunk *c)
+static void dump_losses(const struct dump *d)
 {
-    struct jsp_read_text line;
-    const char *at = (const char *)c->data, *end = at + c->len;
+    const char *at = d->record.data, *end = at + d->record.n_data;
+    struct cli_span line;
     for (; at < end; at = line.at + line.len + 1) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
-        line = (struct jsp_read_text){ at, (uint32_t)((stop ? stop : end) - at) };
+        line = (struct cli_span){ at, (size_t)((stop ? stop : end) - at) };
         if (!line.len) /* reserved space that is not used */
             continue;
         fputs("\n    ", stdout);
-        dump_text(d, line);
+        cli_name(&d->capture.style, line, 0);
     }
 }
 
-static bool dump_chunk(struct dump *d, struct dump_row *r)
+static void dump_chunk(struct dump *d, struct dump_row *r)
 {
-    struct jsp_read_chunk c;
-    if (!jsp_read_chunk(&d->cursor, &d->frame, &c))
-        return false;
+    const jsprof_read_record *c = &d->record;
     if (d->is_text) {
-        dump_text(d, c.path);
-        printf(" %" PRIu32 " byte%s%s", c.len, cli_s(c.len), c.is_last ? ", last" : "");
+        dump_text(d, c->name);
+        printf(" %" PRIu64 " byte%s%s", c->n_data, cli_s(c->n_data), c->is_last ? ", last" : "");
     }
-    if (d->is_text && c.path.len == strlen(JSP_WIRE_FILE_LOSSES) &&
-        memcmp(c.path.at, JSP_WIRE_FILE_LOSSES, c.path.len) == 0)
-        dump_losses(d, &c);
-    r->a = cli_cell_u64(c.len);
-    r->name = c.path;
+    if (d->is_text && strcmp(c->name, "jsprof/losses") == 0)
+        dump_losses(d);
+    r->a = cli_cell_u64(c->n_data);
     dump_put(d, r);
-    return true;
 }
 
-static bool dump_process(struct dump *d, struct dump_row *r)
+static void dump_process(struct dump *d, struct dump_row *r)
 {
-    if (!jsp_read_process(&d->cursor, &d->frame, &r->name))
-        return false;
     if (d->is_text)
-        dump_text(d, r->name);
+        dump_text(d, d->record.name);
     dump_put(d, r);
-    return true;
 }
 
-static bool dump_fork(struct dump *d, struct dump_row *r)
+static void dump_fork(struct dump *d, struct dump_row *r)
 {
-    int32_t child;
-    if (!jsp_read_fork(&d->cursor, &d->frame, &child))
-        return false;
     if (d->is_text)
-        printf("child %" PRId32, child);
-    r->a = cli_cell_u64((uint32_t)child);
+        printf("child %" PRId32, d->record.child);
+    r->a = cli_cell_u64((uint32_t)d->record.child);
     dump_put(d, r);
-    return true;
 }
 
 static void dump_body(struct dump *d, struct dump_row r)
 {
-    static bool (*const bodies[16])(struct dump *, struct dump_row *) = {
-        [JSP_WIRE_SAMPLE] = dump_sample,    [JSP_WIRE_MAP] = dump_map,
-        [JSP_WIRE_PROCESS] = dump_process,  [JSP_WIRE_FORK] = dump_fork,
-        [JSP_WIRE_JITMAP] = dump_names,     [JSP_WIRE_MARK] = dump_mark,
-        [JSP_WIRE_METADATA] = dump_pair,    [JSP_WIRE_LOG] = dump_pair,
-        [JSP_WIRE_FILE_CHUNK] = dump_chunk, [JSP_WIRE_CTRDEF] = dump_counters,
-        [JSP_WIRE_CTRSET] = dump_counters,
+    static const struct {
+        const char *type;
+        void (*body)(struct dump *, struct dump_row *);
+    } bodies[] = {
+        { "SAMPLE", dump_sample }, { "MAP", dump_map },         { "PROCESS", dump_process },
+        { "FORK", dump_fork },     { "JITMAP", dump_names },    { "MARK", dump_mark },
+        { "META", dump_pair },     { "LOG", dump_pair },        { "FILE", dump_chunk },
+        { "CTRDEF", dump_counters }, { "CTRSET", dump_counters },
     };
-    uint8_t type = d->frame.type;
-    if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
+    const jsprof_read_record *of = &d->record;
+    if (d->is_text && of->n_body)
         putchar(' ');
-    if (bodies[type] && bodies[type](d, &r))
-        return;
-    if (d->is_text && bodies[type])
+    for (size_t i = 0; of->is_readable && i < sizeof bodies / sizeof *bodies; i++)
+        if (strcmp(of->type, bodies[i].type) == 0) {
+            bodies[i].body(d, &r);
+            return;
+        }
+    if (d->is_text && of->has_fields)
         fputs("(unreadable)", stdout);
-    else if (d->is_text && d->frame.len > sizeof(struct jsp_wire_frame))
-        printf("%" PRIu32 " byte%s", d->frame.len, cli_s(d->frame.len));
+    else if (d->is_text && of->n_body)
+        printf("%" PRIu32 " byte%s", of->n_bytes, cli_s(of->n_bytes));
     dump_put(d, &r);
 }
 
 /* -- Columns ---------------------------------------------------------------- */
 
-static const char *const dump_types[17] = { /* by enum jsp_wire_type */
+static const char *const dump_types[17] = {
     "",     "TIMESTAMP", "SAMPLE",     "MAP",     "PROCESS", "FORK",
     "EXIT", "JITMAP",    "CTRDEF",     "CTRSET",  "MARK",    "META",
     "LOG",  "FILE",      "ALLOCATION", "OVERLAY", NULL,
@@ -375,9 +325,9 @@ static const struct cli_column dump_columns[] = {
       .may_lack = true,
       .means = "The address of a SAMPLE's frame, the bits of a counter's value, the end of a "
                "MAP." },
-    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(name),
+    { .name = "name", .type = CLI_TYPE_TEXT, .get = cli_get_string, DUMP_FIELD(name),
       .means = "The name that the frame has, or that its address belongs to." },
-    { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_text, DUMP_FIELD(text),
+    { .name = "text", .type = CLI_TYPE_TEXT, .get = cli_get_string, DUMP_FIELD(text),
       .means = "The other text of the frame: a message, a value, a build id, a "
                "thread's state." },
     { .name = "line", .type = CLI_TYPE_COUNT, .get = cli_get_u64, DUMP_FIELD(line),
@@ -399,13 +349,16 @@ static const struct cli_document dump_document = {
 static void dump_frame(struct dump *d)
 {
     const struct cli_capture *c = &d->capture;
+    const jsprof_read_record *of = &d->record;
     struct dump_row r = {
         .dump = d,
-        .offset = cli_cell_u64(d->frame.offset),
-        .process = d->frame.pid,
-        .type = dump_types[d->frame.type],
-        .time = cli_cell_time(d->frame.time, d->is_text ? c->read->time : c->profile->start_time,
-                              6),
+        .offset = cli_cell_u64(of->offset),
+        .process = of->process,
+        .type = of->type,
+        .name = of->name,
+        .text = of->text,
+        .time = cli_cell_time(cli_when(c, of->time),
+                              d->is_text ? c->info.header_start : c->info.start, 6),
         .thread = cli_cell_none(), .a = cli_cell_none(), .b = cli_cell_none(),
     };
     if (!d->is_text) {
@@ -413,7 +366,7 @@ static void dump_frame(struct dump *d)
         return;
     }
     /* Every digit: the offset leads to the frame in a hexadecimal editor. */
-    snprintf(r.offset.shown, sizeof r.offset.shown, "%" PRIu64, d->frame.offset);
+    snprintf(r.offset.shown, sizeof r.offset.shown, "%" PRIu64, of->offset);
     cli_table_row(d->table, &r);
 }
 
@@ -435,15 +388,18 @@ static int dump_run(struct cli_arguments *a)
     if (cli_load_with(&d.capture, path, &how, a->command))
         return CLI_FAILED;
     d.is_text = cli_form_is_text(&d.form);
-    struct cli_head head = { &d.capture, d.capture.profile->samples, d.capture.profile->value };
+    struct cli_head head = { &d.capture, d.capture.info.samples, d.capture.info.value };
     d.table = cli_table_open(&(struct cli_show){ .form = &d.form, .command = "dump",
                                                  .columns = dump_columns,
                                                  .document = &dump_document,
                                                  .head = &head, .capture = &d.capture });
-    jsp_read_start(&d.cursor, d.capture.read, NULL);
-    jsp_samples_start(&d.samples, d.capture.profile, NULL);
-    while (d.table && !ferror(stdout) && jsp_read_next(&d.cursor, &d.frame))
+    d.record.size = sizeof d.record;
+    int got = d.table ? jsprof_read_records_open(&d.records, d.capture.reader, NULL) : 0;
+    while (d.records && !ferror(stdout) &&
+           (got = jsprof_read_records_next(d.records, &d.record)) == 1)
         dump_frame(&d);
+    cli_incomplete(got < 0);
+    jsprof_read_records_close(d.records);
     int status = cli_table_close(d.table);
     cli_close(&d.capture);
     return status;

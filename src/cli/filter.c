@@ -59,7 +59,7 @@ int cli_filter_choose(struct cli_capture *c, const struct cli_filter *f, const c
     c->under = f->under;
     if (jsprof_read_select(c->reader, &choice, &error) < 0)
         return cli_refuse(c, &error, command);
-    cli_borrow(c);
+    cli_about(c);
     if (f->native.has_lines && !f->native.is_vm_only)
         cli_native_lines(c);
     return CLI_OK;

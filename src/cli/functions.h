@@ -16,6 +16,10 @@ struct cli_functions {
 /* Read them all. CLI_OK; or CLI_FAILED, which is reported. Free them in any case. */
 int cli_functions_open(struct cli_functions *f, const struct cli_capture *c,
                        const jsprof_read_order *order);
+
+/* Do the same, and return 0 or a negative errno, which is described in `error`. */
+int cli_functions_read(struct cli_functions *f, const struct cli_capture *c,
+                       const jsprof_read_order *order, jsprof_read_error *error);
 void cli_functions_free(struct cli_functions *f);
 
 /* Return the part of the whole. */

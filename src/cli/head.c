@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "functions.h"
+#include "base/clocks.h"
 #include "options.h"
-#include "threads.h"
 
 int cli_head_of(struct cli_head *out, struct cli_capture *c)
 {
@@ -35,17 +35,17 @@ const char *const cli_head_units[] = { JSP_CLOCKS(HEAD_UNIT) "samples", "alloc_b
 static struct cli_cell head_unit(CLI_OF_ROW)
 {
     const struct cli_head *h = row;
-    return cli_cell_string(jsp_unit_key(h->capture->profile->unit));
+    return cli_cell_string(h->capture->info.unit);
 }
 
 static struct cli_cell head_idle_samples(CLI_OF_ROW)
 {
-    return cli_cell_u64(((const struct cli_head *)row)->capture->idle.samples);
+    return cli_cell_u64(((const struct cli_head *)row)->capture->info.idle_samples);
 }
 
 static struct cli_cell head_idle(CLI_OF_ROW)
 {
-    return cli_cell_u64(((const struct cli_head *)row)->capture->idle.value);
+    return cli_cell_u64(((const struct cli_head *)row)->capture->info.idle_value);
 }
 
 const struct cli_column cli_head_columns[] = {
@@ -65,41 +65,53 @@ const struct cli_column cli_head_columns[] = {
 
 /* -- Text ------------------------------------------------------------------- */
 
+/* Find the first thread that was chosen. Return false if there is none. */
+static bool head_thread(const struct cli_capture *c, jsprof_read_thread *out)
+{
+    *out = (jsprof_read_thread){ .size = sizeof *out };
+    for (uint64_t i = 0; jsprof_read_threads(c->reader, i, out, 1) == 1; i++)
+        if (out->is_chosen)
+            return true;
+    return false;
+}
+
 struct cli_span cli_head_command(const struct cli_capture *c)
 {
-    const struct jsp_profile *p = c->profile;
-    uint32_t first = 0; /* the first chosen thread */
-    while (c->select.threads && first + 1 < p->n_threads && !c->select.threads[first])
-        first++;
-    struct jsp_read_text command =
-        jsp_profile_command(p, p->n_threads ? p->threads[first].pid : 0);
-    return command.len ? (struct cli_span){ command.at, command.len } : cli_span(p->host);
+    jsprof_read_thread thread;
+    jsprof_read_process p = { .size = sizeof p };
+    int32_t pid = head_thread(c, &thread) ? thread.pid : 0;
+    int64_t got;
+    for (uint64_t i = 0; (got = jsprof_read_processes(c->reader, i, &p, 1)) == 1; i++)
+        if (p.pid == pid && *p.command)
+            return cli_span(p.command);
+    cli_incomplete(got < 0);
+    return cli_span(c->info.host);
 }
 
 void cli_head_counts(const struct cli_head *h, bool is_markdown)
 {
     const struct cli_capture *c = h->capture;
-    const bool *threads = c->select.threads;
-    const struct jsp_profile *p = c->profile;
+    const jsprof_read_info *info = &c->info;
     const struct cli_style *s = &c->style;
     const char *dot = s->is_utf8 ? " · " : ", ";
     char n[CLI_NUMBER], m[CLI_NUMBER];
+    jsprof_read_thread thread;
     printf("%s sample%s", cli_count(n, h->samples), cli_s(h->samples));
-    if (p->unit != JSP_VALUE_COUNT)
-        printf("%s%s of %s", dot, cli_value(n, p, h->value), jsp_unit_name(p->unit));
-    printf(" in %s", cli_duration(m, p->last_time > p->first_time
-                                         ? (uint64_t)p->last_time - (uint64_t)p->first_time
+    if (!cli_unit_is_count(info->unit))
+        printf("%s%s of %s", dot, cli_value_of(n, info->unit, h->value), info->unit_name);
+    printf(" in %s", cli_duration(m, info->last > info->first
+                                         ? (uint64_t)info->last - (uint64_t)info->first
                                          : 0));
-    if (p->hz && !jsp_unit_is_bytes(p->unit))
-        printf("%s%u Hz asked for", dot, p->hz);
-    for (uint32_t i = 0, shown = 0; threads && i < p->n_threads; i++)
-        if (threads[i] && !shown++) {
-            printf("%sthread %" PRId32 "%s", dot, p->threads[i].tid, is_markdown ? "" : " ");
-            if (!is_markdown)
-                cli_name(s, cli_span(cli_thread_name(&p->threads[i])), 24);
-        }
-    if (!threads && p->n_threads > 1)
-        printf("%s%u threads", dot, p->n_threads);
+    if (info->hz && !cli_unit_is_bytes(info->unit))
+        printf("%s%u Hz asked for", dot, info->hz);
+    if (info->is_of_threads && head_thread(c, &thread)) {
+        printf("%sthread %" PRId32 "%s", dot, thread.tid, is_markdown ? "" : " ");
+        if (!is_markdown)
+            cli_name(s, cli_span(thread.name), 24);
+    }
+    int64_t threads = info->is_of_threads ? 0 : jsprof_read_threads(c->reader, 0, NULL, 0);
+    if (threads > 1)
+        printf("%s%u threads", dot, (unsigned)threads);
     putchar('\n');
 }
 
@@ -116,67 +128,74 @@ void cli_heading(const struct cli_head *h)
 
 void cli_head_idle(const struct cli_head *h)
 {
-    const struct jsp_idle_sum *idle = &h->capture->idle;
-    const struct jsp_profile *p = h->capture->profile;
+    const jsprof_read_info *info = &h->capture->info;
     char v[CLI_NUMBER], n[CLI_NUMBER], share[CLI_NUMBER];
-    double all = (double)idle->value + (double)h->value;
-    if (idle->samples)
+    double all = (double)info->idle_value + (double)h->value;
+    if (info->idle_samples)
         printf("Idle: %s of %s (%s, %s sample%s), waiting in an event loop; --idle counts it.\n",
-               cli_percent(share, (double)idle->value / all), jsp_unit_name(p->unit),
-               cli_value(v, p, idle->value), cli_count(n, idle->samples), cli_s(idle->samples));
+               cli_percent(share, (double)info->idle_value / all), info->unit_name,
+               cli_value_of(v, info->unit, info->idle_value), cli_count(n, info->idle_samples),
+               cli_s(info->idle_samples));
 }
 
-void cli_allocations(const struct jsp_profile *p)
+void cli_allocations(const struct cli_capture *c)
 {
     char n[CLI_NUMBER], v[CLI_NUMBER];
-    struct jsp_account_verdict verdict;
-    jsp_account_verdict(&p->account, &verdict);
-    const struct jsp_account_thread *t = &verdict.sum;
-    uint64_t lost = t->alloc_lost + p->account.session.allocs_lost;
-    printf("%s %sallocation%s", cli_count(n, p->heap.n_allocated),
-           p->heap.every ? "sampled " : "", cli_s(p->heap.n_allocated));
-    if (p->heap.every)
-        printf(", one in each %s", cli_bytes(v, p->heap.every));
-    if (t->alloc_bytes)
-        printf("; %s were allocated in all", cli_bytes(v, t->alloc_bytes));
+    const jsprof_read_info *info = &c->info;
+    jsprof_read_session session = { .size = sizeof session };
+    jsprof_read_account all = { .size = sizeof all };
+    jsprof_read_session_of(c->reader, &session, &all);
+    uint64_t lost = all.alloc_lost + session.alloc_lost;
+    printf("%s %sallocation%s", cli_count(n, info->allocated),
+           info->alloc_every ? "sampled " : "", cli_s(info->allocated));
+    if (info->alloc_every)
+        printf(", one in each %s", cli_bytes(v, info->alloc_every));
+    if (all.alloc_bytes)
+        printf("; %s were allocated in all", cli_bytes(v, all.alloc_bytes));
     puts(".");
     if (lost)
         printf("Lost: %s sample%s of allocations.\n", cli_count(n, lost), cli_s(lost));
-    if (t->alloc_untold)
+    if (all.alloc_untold)
         printf("Counted as live for want of room in the table of sampled blocks: %s.\n",
-               cli_count(n, t->alloc_untold));
+               cli_count(n, all.alloc_untold));
+}
+
+static void head_losses(const struct cli_capture *c)
+{
+    const jsprof_read_info *info = &c->info;
+    jsprof_read_loss loss = { .size = sizeof loss };
+    jsprof_read_session session = { .size = sizeof session };
+    char n[CLI_NUMBER], v[CLI_NUMBER], share[CLI_NUMBER];
+    jsprof_read_session_of(c->reader, &session, NULL);
+    if (!session.has_total && !jsprof_read_accounts(c->reader, 0, NULL, 0))
+        return;
+    printf("Lost: %s of %s timer expiration%s", cli_count(n, info->lost),
+           cli_count(v, info->expirations), cli_s(info->expirations));
+    if (info->lost)
+        printf(" (%s)", cli_percent(share, (double)info->lost / (double)info->expirations));
+    for (uint64_t i = 0, shown = 0;
+         jsprof_read_losses(c->reader, JSPROF_READ_ALL, i, &loss, 1) == 1; i++)
+        if (loss.count)
+            printf("%s %s %s", shown++ ? "," : ":", loss.name, cli_count(n, loss.count));
+    putchar('\n');
 }
 
 void cli_closing(const struct cli_head *h)
 {
-    const struct jsp_profile *p = h->capture->profile;
-    char n[CLI_NUMBER], v[CLI_NUMBER], share[CLI_NUMBER];
+    const jsprof_read_info *info = &h->capture->info;
+    char n[CLI_NUMBER], v[CLI_NUMBER];
     putchar('\n');
-    if (p->unit == JSP_VALUE_COUNT)
+    if (cli_unit_is_count(info->unit))
         printf("100%% is %s sample%s; the capture %s.\n", cli_count(n, h->samples),
                cli_s(h->samples),
-               p->clock[0] ? "does not record how long each counts" : "names no clock");
+               *info->clock ? "does not record how long each counts" : "names no clock");
     else
-        printf("100%% is %s of %s, in %s sample%s.\n", cli_value(v, p, h->value),
-               jsp_unit_name(p->unit), cli_count(n, h->samples), cli_s(h->samples));
-    if (jsp_unit_is_bytes(p->unit)) {
-        cli_allocations(p);
+        printf("100%% is %s of %s, in %s sample%s.\n", cli_value_of(v, info->unit, h->value),
+               info->unit_name, cli_count(n, h->samples), cli_s(h->samples));
+    if (cli_unit_is_bytes(info->unit)) {
+        cli_allocations(h->capture);
         return;
     }
     cli_head_idle(h);
-    struct jsp_account_verdict verdict;
-    jsp_account_verdict(&p->account, &verdict);
-    const struct jsp_account_thread *t = &verdict.sum;
-    uint64_t lost = jsp_account_lost(t);
-    if (p->account.n_threads == 0 && !verdict.is_total)
-        return;
-    printf("Lost: %s of %s timer expiration%s", cli_count(n, lost),
-           cli_count(v, t->expirations), cli_s(t->expirations));
-    if (lost)
-        printf(" (%s)", cli_percent(share, (double)lost / (double)t->expirations));
-    for (int cause = 0, shown = 0; cause < JSP_N_LOSSES; cause++)
-        if (t->lost[cause])
-            printf("%s %s %s", shown++ ? "," : ":", jsp_losses[cause].name,
-                   cli_count(n, t->lost[cause]));
-    putchar('\n');
+    head_losses(h->capture);
 }

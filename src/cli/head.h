@@ -43,7 +43,7 @@ void cli_head_counts(const struct cli_head *h, bool is_markdown);
 void cli_heading(const struct cli_head *h);
 
 /* Print the lines on the capture's sampled allocations: how many, and of how much. */
-void cli_allocations(const struct jsp_profile *p);
+void cli_allocations(const struct cli_capture *c);
 
 /* Print the last lines of text: the basis of all shares, the idle time beside it, and the
  * losses. */

@@ -180,7 +180,7 @@ static int hints_unseen_thread(struct hints *h)
     jsprof_read_account a = { .size = sizeof a }, most = { .name = NULL };
     uint32_t n = 0;
     char time[CLI_NUMBER], more[CLI_NUMBER] = "";
-    if (h->c->is_of_threads || h->c->is_part || !info->hz || h->out->n == CLI_HINTS)
+    if (info->is_of_threads || info->is_part || !info->hz || h->out->n == CLI_HINTS)
         return 0;
     for (uint64_t i = 0; jsprof_read_accounts(h->c->reader, i, &a, 1) == 1; i++) {
         if (a.samples || a.unseen < HINTS_MISSED)

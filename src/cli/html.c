@@ -2,8 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "page/page.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,7 @@
 #include "command.h"
 #include "filter.h"
 #include "outfile.h"
-#include "jsprof.h"
+#include "page/of_readers.h"
 
 static const char html_help[] =
     "usage: jsprof html [OPTION]... FILE [FILE] -o PAGE.html\n"
@@ -33,7 +31,6 @@ struct html_run {
     const char *output;
     bool has_sources;
     struct cli_capture captures[JSP_HTML_MOST];
-    struct jsp_page_capture parts[JSP_HTML_MOST];
     uint32_t n; /* how many of them are open */
 };
 
@@ -45,9 +42,6 @@ static int html_open(struct html_run *r, const struct cli_arguments *a)
         int status = cli_filter_open(c, a->files[r->n], &r->filter, a->command);
         if (status)
             return status;
-        r->parts[r->n] = (struct jsp_page_capture){ c->profile, c->select,
-                                                    &c->reader->rows, c->label,
-                                                    c->idle.value };
     }
     return CLI_OK;
 }
@@ -85,16 +79,13 @@ static int html_write(struct html_run *r)
     int status = cli_outfile_open(&file, r->output);
     if (status)
         return status;
-    /* The page has all frames. At first it shows those that other commands show. */
-    static const uint32_t hidden[] = {
-        [JSP_SHOW_ALL] = 0,
-        [JSP_SHOW_VM] = 1u << JSP_HTML_LOOP | 1u << JSPROF_KIND_NATIVE | 1u << JSP_KIND_KERNEL,
-        [JSP_SHOW_USUAL] = 1u << JSP_HTML_LOOP,
-    };
     struct jsp_page_refused refused = { 0 };
-    struct jsp_html page = { r->parts, r->n, hidden[r->parts[0].select.show], &file.sink,
-                             r->has_sources, &refused };
-    int err = jsp_page_write(&page);
+    struct jsp_page_readers page = { .n = r->n, .has_sources = r->has_sources };
+    for (uint32_t i = 0; i < r->n; i++) {
+        page.readers[i] = r->captures[i].reader;
+        page.labels[i] = r->captures[i].label;
+    }
+    int err = jsp_page_of_readers(&page, &file.sink, &refused);
     if (err == -ENODATA && r->n == 1)
         status = cli_no_samples(&r->captures[0]);
     else if (err < 0)

@@ -27,40 +27,31 @@ static const char info_help[] =
 
 /* A thread of our own recordings has an account, a thread of others only its samples. */
 struct info_row {
-    const struct jsp_profile *profile;
+    const struct cli_capture *capture;
+    const struct cli_accounts *accounts;
     const char *file, *recorder, *clock, *state, *form, *name;
     uint64_t samples, stacks, thread_samples;
     uint32_t hz;
     int32_t process, thread;
-    const struct jsp_account_thread *account; /* NULL: none */
+    const struct cli_account *account; /* NULL: none */
     /* Without a thread's account the first two are none; without any account, all. */
-    const uint64_t *by_state; /* by enum jsp_state; NULL: none */
+    uint64_t by_state[JSP_N_STATES];
+    bool has_states;
     struct cli_cell marks_lost, adds_up, all_expirations, all_kept, complete;
     const jsprof_read_tasks_sum *tasks; /* NULL: none */
 };
 
 static struct cli_cell info_no_proc(CLI_OF_ROW)
 {
-    return ((const struct info_row *)row)->profile->no_proc ? cli_cell_string(CLI_NO_PROC)
-                                                            : cli_cell_none();
+    return ((const struct info_row *)row)->capture->info.lacks_proc ? cli_cell_string(CLI_NO_PROC)
+                                                                    : cli_cell_none();
 }
 
-static struct cli_cell info_source(CLI_OF_ROW)
+/* A text of the info at c->offset. */
+static struct cli_cell info_said(CLI_OF_ROW)
 {
-    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
-    return p->source[0] ? cli_cell_string(p->source) : cli_cell_none();
-}
-
-static struct cli_cell info_sched(CLI_OF_ROW)
-{
-    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
-    return p->sched[0] ? cli_cell_string(p->sched) : cli_cell_none();
-}
-
-static struct cli_cell info_looks(CLI_OF_ROW)
-{
-    const struct jsp_profile *p = ((const struct info_row *)row)->profile;
-    return p->looks[0] ? cli_cell_string(p->looks) : cli_cell_none();
+    struct cli_cell cell = cli_get_string(c, of, &((const struct info_row *)row)->capture->info);
+    return cell.text.len ? cell : cli_cell_none();
 }
 
 /* A count of the thread's account, at c->offset. */
@@ -74,7 +65,7 @@ static struct cli_cell info_account(CLI_OF_ROW)
 static struct cli_cell info_state(CLI_OF_ROW)
 {
     const struct info_row *r = row;
-    return r->by_state ? cli_cell_u64(r->by_state[c->offset]) : cli_cell_none();
+    return r->has_states ? cli_cell_u64(r->by_state[c->offset]) : cli_cell_none();
 }
 
 /* A count of the capture's tasks, at c->offset. */
@@ -86,29 +77,29 @@ static struct cli_cell info_task_count(CLI_OF_ROW)
 
 static struct cli_cell info_lost(CLI_OF_ROW)
 {
-    return cli_cell_u64(jsp_account_lost(((const struct info_row *)row)->account));
+    return cli_cell_u64(((const struct info_row *)row)->account->is.lost);
 }
 
 /* The rate that was reached on the recording's own clock. */
 static struct cli_cell info_rate(CLI_OF_ROW)
 {
     const struct info_row *r = row;
-    const struct jsp_clock_row *driver = r->profile->driver;
+    const struct jsp_clock_row *driver = jsp_clock_find(r->capture->info.clock);
     uint64_t ns = r->account->clock_ns[driver ? driver->clock : JSP_CLOCK_CPU];
     struct cli_cell cell = { .shown = "-" };
-    if (ns && r->account->kept)
+    if (ns && r->account->is.kept)
         snprintf(cell.shown, sizeof cell.shown, "%.0f Hz",
-                 (double)r->account->kept / ((double)ns / 1e9));
+                 (double)r->account->is.kept / ((double)ns / 1e9));
     return cell;
 }
 
 static bool info_has_account(const void *of)
 {
-    return ((const struct cli_capture *)of)->profile->account.n_threads > 0;
+    return jsprof_read_accounts(((const struct cli_capture *)of)->reader, 0, NULL, 0) > 0;
 }
 
 #define INFO_FIELD(field) .offset = offsetof(struct info_row, field)
-#define INFO_ACCOUNT(field) .offset = offsetof(struct jsp_account_thread, field)
+#define INFO_ACCOUNT(field) .offset = offsetof(struct cli_account, field)
 #define INFO_COUNT(column, field, text)                                                      \
     { .name = column, .type = CLI_TYPE_COUNT, .get = info_account, INFO_ACCOUNT(field),      \
       .may_lack = true, .means = text }
@@ -154,9 +145,12 @@ static const struct cli_column info_columns[] = {
     { .label = "children", .line = cli_info_forks },
     { .label = "C stacks", .line = cli_info_stops },
     { .label = "VM frames", .line = cli_info_bad },
-    { .label = "source", .type = CLI_TYPE_TEXT, .get = info_source },
-    { .label = "scheduler", .type = CLI_TYPE_TEXT, .get = info_sched },
-    { .label = "looks", .type = CLI_TYPE_TEXT, .get = info_looks },
+    { .label = "source", .type = CLI_TYPE_TEXT, .get = info_said,
+      .offset = offsetof(jsprof_read_info, source) },
+    { .label = "scheduler", .type = CLI_TYPE_TEXT, .get = info_said,
+      .offset = offsetof(jsprof_read_info, scheduler) },
+    { .label = "looks", .type = CLI_TYPE_TEXT, .get = info_said,
+      .offset = offsetof(jsprof_read_info, looks) },
     { .label = "names", .type = CLI_TYPE_WORD, .get = info_no_proc },
     { .label = "names", .line = cli_info_names },
     { .label = "labels", .line = cli_info_labels },
@@ -173,7 +167,7 @@ static const struct cli_column info_columns[] = {
     { .name = "thread_samples", .head = "SAMPLES", .type = CLI_TYPE_COUNT, .get = cli_get_u64,
       INFO_FIELD(thread_samples), .place = 30, .width = 10, .means = "Samples of the thread." },
     { .name = "expirations", .head = "EXPIRATIONS", .type = CLI_TYPE_COUNT,
-      .get = info_account, INFO_ACCOUNT(expirations), .place = 40, .width = 13,
+      .get = info_account, INFO_ACCOUNT(is.expirations), .place = 40, .width = 13,
       .fits = info_has_account, .may_lack = true,
       .means = "Expirations of the thread's timer." },
     { .head = "LOST", .type = CLI_TYPE_COUNT, .get = info_lost, .place = 50, .width = 9,
@@ -183,11 +177,11 @@ static const struct cli_column info_columns[] = {
     { .head = "CPU TIME", .type = CLI_TYPE_NS, .get = info_account,
       INFO_ACCOUNT(clock_ns[JSP_CLOCK_CPU]), .place = 70, .width = 10,
       .fits = info_has_account },
-    INFO_COUNT("kept", kept, "Expirations that samples stand for."),
+    INFO_COUNT("kept", is.kept, "Expirations that samples stand for."),
     JSP_LOSSES_FIRST(INFO_LOSS)
-    INFO_COUNT("frames_cut", frames_cut, "Frames cut from stacks that were too deep."),
-    INFO_COUNT("frames_bad", frames_bad, "Frames of the host that made no sense."),
-    INFO_COUNT("underflows", underflows, "Frames that the host left without entering them."),
+    INFO_COUNT("frames_cut", is.frames_cut, "Frames cut from stacks that were too deep."),
+    INFO_COUNT("frames_bad", is.frames_bad, "Frames of the host that made no sense."),
+    INFO_COUNT("underflows", is.underflows, "Frames that the host left without entering them."),
     JSP_CLOCKS(INFO_CLOCK)
     { .name = "marks_lost", .type = CLI_TYPE_COUNT, .get = cli_get_cell,
       INFO_FIELD(marks_lost), .may_lack = true,
@@ -233,74 +227,86 @@ static const struct cli_document info_document = {
 
 /* -- Rows ------------------------------------------------------------------- */
 
-static struct info_row info_row(const struct cli_capture *c)
+static struct info_row info_row(const struct cli_capture *c, const struct cli_accounts *a)
 {
-    const struct jsp_profile *p = c->profile;
-    struct jsp_account_verdict v;
-    jsp_account_verdict(&p->account, &v);
+    const jsprof_read_info *i = &c->info;
     struct cli_cell none = cli_cell_none();
-    bool is_ours = p->version[0] || p->account.n_threads > 0;
+    bool is_ours = *i->version || a->n > 0;
     return (struct info_row){
-        .profile = p, .file = c->label, .recorder = p->version, .clock = p->clock,
-        .state = v.state, .form = cli_info_form_of(p), .name = "", .samples = p->samples,
-        .stacks = p->n_stacks, .hz = p->hz, .marks_lost = none, .adds_up = none,
-        .all_expirations = is_ours ? cli_cell_u64(v.sum.expirations) : none,
-        .all_kept = is_ours ? cli_cell_u64(v.sum.kept) : none,
-        .complete = is_ours ? cli_cell_bool(v.is_whole) : none,
+        .capture = c, .accounts = a, .file = c->label, .recorder = i->version, .clock = i->clock,
+        .state = i->state, .form = cli_info_form_of(c), .name = "", .samples = i->samples,
+        .stacks = i->stacks, .hz = i->hz, .marks_lost = none, .adds_up = none,
+        .all_expirations = is_ours ? cli_cell_u64(i->expirations) : none,
+        .all_kept = is_ours ? cli_cell_u64(i->kept) : none,
+        .complete = is_ours ? cli_cell_bool(i->is_whole) : none,
     };
 }
 
 /* Find what the thread was doing. Its samples do not show in which of its accounts they are. */
-static const uint64_t *info_states_of(const struct jsp_profile *p, int32_t pid, int32_t tid)
+static void info_states_of(struct info_row *r, int32_t pid, int32_t tid)
 {
-    const struct jsp_thread_info *t =
-        jsp_profile_has_states(p) ? jsp_profile_thread(p, pid, tid) : NULL;
-    return t ? t->by_state : NULL;
+    const struct cli_accounts *a = r->accounts;
+    r->has_states = false;
+    memset(r->by_state, 0, sizeof r->by_state);
+    for (uint64_t i = 0; r->capture->info.has_states && !r->has_states && i < a->n_sampled; i++)
+        if (a->sampled[i].pid == pid && a->sampled[i].tid == tid) {
+            cli_info_states_add(r->by_state, &a->sampled[i]);
+            r->has_states = true;
+        }
 }
 
-static void info_of_account(struct info_row *r, const struct jsp_account_thread *t)
+static void info_of_account(struct info_row *r, const struct cli_account *t)
 {
     r->account = t;
-    r->by_state = t->is_newest ? info_states_of(r->profile, t->pid, t->tid) : NULL;
-    r->process = t->pid;
-    r->thread = t->tid;
-    r->name = t->name;
-    r->thread_samples = t->samples;
+    r->has_states = false;
+    if (t->is.is_newest)
+        info_states_of(r, t->is.pid, t->is.tid);
+    r->process = t->is.pid;
+    r->thread = t->is.tid;
+    r->name = t->is.name;
+    r->thread_samples = t->is.samples;
 }
 
-static void info_foreign(struct info_row *r, struct cli_table *t, uint32_t most)
+/* Print the threads of a capture without accounts. */
+static void info_foreign(struct info_row *r, struct cli_table *t, uint64_t most)
 {
-    const struct jsp_profile *p = r->profile;
-    for (uint32_t i = 0; p->account.n_threads == 0 && i < p->n_threads && i < most; i++) {
-        r->process = p->threads[i].pid;
-        r->thread = p->threads[i].tid;
-        r->thread_samples = p->threads[i].samples;
-        r->by_state = jsp_profile_has_states(p) ? p->threads[i].by_state : NULL;
+    for (uint64_t i = 0; i < most && i < r->accounts->n_sampled; i++) {
+        const jsprof_read_thread *of = &r->accounts->sampled[i];
+        r->process = of->pid;
+        r->thread = of->tid;
+        r->thread_samples = of->samples;
+        r->has_states = r->capture->info.has_states;
+        memset(r->by_state, 0, sizeof r->by_state);
+        cli_info_states_add(r->by_state, of);
         cli_table_row(t, r);
     }
 }
 
 /* Print a row for each account, so that a thread that attached twice has two. */
-static int info_rows(const struct cli_capture *c, struct cli_table *t)
+static int info_rows(const struct cli_capture *c, const struct cli_accounts *a,
+                     struct cli_table *t)
 {
-    const struct jsp_profile *p = c->profile;
-    const struct jsp_account *a = &p->account;
-    struct info_row row = info_row(c);
+    struct info_row row = info_row(c, a);
+    jsprof_read_process first = { .size = sizeof first };
     jsprof_read_tasks_sum tasks;
     row.tasks = cli_info_tasks_of(c, &tasks) ? &tasks : NULL;
     int status = CLI_OK;
-    for (uint32_t i = 0; i < a->n_threads; i++) {
-        bool adds_up = cli_info_adds_up(c, &a->threads[i]) == CLI_OK;
+    for (uint32_t i = 0; i < a->n; i++) {
+        bool adds_up = cli_info_adds_up(c, a, &a->threads[i]) == CLI_OK;
         info_of_account(&row, &a->threads[i]);
-        row.marks_lost = cli_cell_u64(a->session.marks_lost);
+        row.marks_lost = cli_cell_u64(c->info.marks_lost);
         row.adds_up = cli_cell_bool(adds_up);
         if (!adds_up)
             status = CLI_FAILED;
         cli_table_row(t, &row);
     }
-    info_foreign(&row, t, UINT32_MAX);
-    if (a->n_threads + p->n_threads == 0 && p->version[0]) { /* the totals alone */
-        row.process = p->n_processes ? p->processes[0].pid : 0;
+    if (!a->n)
+        info_foreign(&row, t, UINT64_MAX);
+    if (!a->n && !a->n_sampled && *c->info.version) {
+        /* the totals alone */
+        int64_t got = jsprof_read_processes(c->reader, 0, &first, 1);
+        cli_incomplete(got < 0);
+        row.process = got == 1 ? first.pid : 0;
         cli_table_row(t, &row);
     }
     return status;
@@ -315,14 +321,14 @@ static struct cli_table *info_open(const struct cli_form *form, const struct cli
 }
 
 /* Print a line for each thread: samples, rate reached, time, losses by cause. */
-static int info_threads(const struct cli_capture *c, const struct cli_form *form)
+static int info_threads(const struct cli_capture *c, const struct cli_accounts *a,
+                        const struct cli_form *form)
 {
-    const struct jsp_profile *p = c->profile;
-    struct info_row row = info_row(c);
+    struct info_row row = info_row(c, a);
     uint32_t n;
-    if (p->account.n_threads + p->n_threads == 0)
+    if (!a->n && !a->n_sampled)
         return CLI_OK;
-    struct cli_info_sum *sums = cli_info_sums(&p->account, &n);
+    struct cli_info_sum *sums = cli_info_sums(a, &n);
     if (!sums)
         return cli_fail(c->label, "%s", strerror(ENOMEM));
     putchar('\n');
@@ -331,30 +337,31 @@ static int info_threads(const struct cli_capture *c, const struct cli_form *form
         info_of_account(&row, &sums[i].t);
         cli_table_row(t, &row);
         cli_info_extras(&sums[i]);
-        const uint64_t *by_state = info_states_of(p, row.process, row.thread);
-        if (by_state && p->n_threads > 1) {
+        info_states_of(&row, row.process, row.thread);
+        if (row.has_states && a->n_sampled > 1) {
             fputs("           ", stdout);
-            cli_info_by_state(by_state);
+            cli_info_by_state(row.by_state);
         }
     }
     free(sums);
-    if (t)
+    if (t && !a->n)
         info_foreign(&row, t, INFO_MOST);
-    if (n == 0 && p->n_threads > INFO_MOST)
-        printf("%9s  and %u more\n", "", p->n_threads - INFO_MOST);
+    if (n == 0 && a->n_sampled > INFO_MOST)
+        printf("%9s  and %d more\n", "", (int)a->n_sampled - INFO_MOST);
     return cli_table_close(t);
 }
 
-static int info_text(const struct cli_capture *c, const struct cli_form *form)
+static int info_text(const struct cli_capture *c, const struct cli_accounts *a,
+                     const struct cli_form *form)
 {
     cli_colour(&c->style, CLI_BOLD);
     cli_name(&c->style, cli_span(c->label), c->style.columns);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    struct info_row row = info_row(c);
+    struct info_row row = info_row(c, a);
     cli_table_lines(info_columns, c, &row);
-    int status = info_threads(c, form);
-    return cli_info_balance(c) ? CLI_FAILED : status;
+    int status = info_threads(c, a, form);
+    return cli_info_balance(c, a) ? CLI_FAILED : status;
 }
 
 static int info_run(struct cli_arguments *a)
@@ -376,8 +383,11 @@ static int info_run(struct cli_arguments *a)
             status = CLI_FAILED;
             continue;
         }
-        if (is_text ? info_text(&c, &form) : info_rows(&c, rows))
+        struct cli_accounts accounts;
+        if (cli_accounts_open(&accounts, &c) ||
+            (is_text ? info_text(&c, &accounts, &form) : info_rows(&c, &accounts, rows)))
             status = CLI_FAILED;
+        cli_accounts_close(&accounts);
         cli_close(&c);
     }
     return !is_text && cli_table_close(rows) ? CLI_FAILED : status;

@@ -17,45 +17,48 @@ static int info_room(const struct cli_style *s)
     return s->columns ? s->columns - CLI_LABEL : 0;
 }
 
-static double info_seconds(const struct jsp_profile *p, int64_t end)
+/* Return the seconds from the start to a time of the recorder's clock. */
+static double info_seconds(const struct cli_capture *c, int64_t end)
 {
-    int64_t start = p->capture->time ? p->capture->time : p->first_time;
+    int64_t header = c->info.header_start, start = header ? header : cli_when(c, c->info.first);
     return end > start ? ((double)end - (double)start) / 1e9 : 0;
 }
 
 void cli_info_processes(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = c->profile;
     const struct cli_style *s = &c->style;
+    jsprof_read_process p = { .size = sizeof p };
     enum { MOST = 8 };
-    for (uint32_t i = 0; i < p->n_processes && i < MOST; i++) {
+    int64_t n = jsprof_read_processes(c->reader, 0, NULL, 0);
+    for (uint64_t i = 0; i < MOST && i < (uint64_t)n; i++) {
+        if (cli_incomplete(jsprof_read_processes(c->reader, i, &p, 1) < 0))
+            return;
         char pid[CLI_NUMBER];
-        snprintf(pid, sizeof pid, "%" PRId32 "  ", p->processes[i].pid);
-        struct jsp_read_text command = p->processes[i].command;
+        snprintf(pid, sizeof pid, "%" PRId32 "  ", p.pid);
         cli_label(s, i ? "" : label);
         fputs(pid, stdout);
-        if (command.len)
-            cli_name(s, (struct cli_span){ command.at, command.len },
+        if (*p.command)
+            cli_name(s, cli_span(p.command),
                      s->columns ? info_room(s) - (int)strlen(pid) : 0);
         putchar('\n');
     }
-    if (p->n_processes > MOST) {
+    if (n > MOST) {
         cli_label(s, "");
-        printf("and %u more\n", p->n_processes - MOST);
+        printf("and %d more\n", (int)n - MOST);
     }
 }
 
 void cli_info_recorder(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = c->profile;
+    const jsprof_read_info *info = &c->info;
     const struct cli_style *s = &c->style;
     cli_label(s, label);
-    if (p->version[0]) {
+    if (*info->version) {
         fputs("jsprof ", stdout);
-        cli_name(s, cli_span(p->version), 24);
-        fputs(p->host[0] ? " in " : "", stdout);
-        cli_name(s, cli_span(p->host), s->columns ? info_room(s) - 40 : 0);
-        fputs(p->is_relayed ? ", into another program's recording" : "", stdout);
+        cli_name(s, cli_span(info->version), 24);
+        fputs(*info->host ? " in " : "", stdout);
+        cli_name(s, cli_span(info->host), s->columns ? info_room(s) - 40 : 0);
+        fputs(info->is_relayed ? ", into another program's recording" : "", stdout);
     } else {
         fputs("another program (records no clock, rate or losses)", stdout);
     }
@@ -64,65 +67,68 @@ void cli_info_recorder(const struct cli_capture *c, const char *label)
 
 void cli_info_recorded(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = c->profile;
+    const jsprof_read_info *info = &c->info;
     const struct cli_style *s = &c->style;
-    int64_t end = p->capture->end_time > p->last_time ? p->capture->end_time : p->last_time;
-    struct jsp_account_verdict v;
-    jsp_account_verdict(&p->account, &v);
-    bool is_ours = p->account.session.present || (p->version[0] && !p->is_relayed);
-    bool is_final = is_ours ? strcmp(v.state, "final") == 0 : p->capture->end_time != 0;
+    jsprof_read_session session = { .size = sizeof session };
+    int64_t last_time = cli_when(c, info->last);
+    int64_t end = info->header_end > last_time ? info->header_end : last_time;
+    jsprof_read_session_of(c->reader, &session, NULL);
+    bool is_ours = session.is_there || (*info->version && !info->is_relayed);
+    bool is_final = is_ours ? strcmp(info->state, "final") == 0 : info->header_end != 0;
     cli_label(s, label);
-    if (p->capture->capture_time[0]) {
-        cli_name(s, cli_span(p->capture->capture_time), 24);
+    if (*info->capture_time) {
+        cli_name(s, cli_span(info->capture_time), 24);
         fputs(!is_final && s->columns && s->columns < INFO_WIDE ? ",\n             " : ", ",
               stdout);
     }
     if (is_final)
-        printf("%.2f s", info_seconds(p, end));
+        printf("%.2f s", info_seconds(c, end));
     cli_colour(s, CLI_WARM);
     /* Print what the file lacks. A recording that was killed has no end, but is complete up to
      * its last flush. */
-    bool is_partial = !is_final || (is_ours && !v.is_whole);
-    double last = info_seconds(p, p->last_time);
+    bool is_partial = !is_final || (is_ours && !info->is_whole);
+    double last = info_seconds(c, last_time);
     if (is_partial && is_final)
         printf("; incomplete, nothing of it is in the file after %.2f s", last);
     else if (is_partial)
         printf("killed or still running; complete up to %.2f s", last);
-    if (is_partial && v.write_error)
-        printf(": %s", jsprof_strerror((int)-v.write_error));
+    if (is_partial && info->write_error)
+        printf(": %s", jsprof_strerror(-info->write_error));
     cli_colour(s, CLI_PLAIN);
     putchar('\n');
 }
 
 void cli_info_clock(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = c->profile;
-    if (!p->hz)
+    if (!c->info.hz)
         return;
     cli_label(&c->style, label);
-    const struct jsp_clock_row *clock = p->driver ? p->driver : &jsp_clocks[JSP_CLOCK_CPU];
-    printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, p->hz);
+    const struct jsp_clock_row *clock = jsp_clock_find(c->info.clock);
+    if (!clock)
+        clock = &jsp_clocks[JSP_CLOCK_CPU];
+    printf("%s: %s, %u Hz asked for\n", clock->key, clock->meaning, c->info.hz);
 }
 
 void cli_info_allocations(const struct cli_capture *c, const char *label)
 {
-    if (!c->profile->heap.n_allocated && !c->profile->heap.every)
+    if (!c->info.allocated && !c->info.alloc_every)
         return;
     cli_label(&c->style, label);
-    cli_allocations(c->profile);
+    cli_allocations(c);
 }
 
 void cli_info_samples(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_profile *p = c->profile;
+    const jsprof_read_info *info = &c->info;
     char samples[CLI_NUMBER], weight[CLI_NUMBER], stacks[CLI_NUMBER];
     cli_label(&c->style, label);
-    printf("%s", cli_count(samples, p->samples));
-    if (p->weight != p->samples)
-        printf(" for %s timer expiration%s", cli_count(weight, p->weight), cli_s(p->weight));
-    printf(", %s different stack%s", cli_count(stacks, p->n_stacks), cli_s(p->n_stacks));
-    if (p->fold_ns)
-        printf(", folded in segments of %g s", (double)p->fold_ns / 1e9);
+    printf("%s", cli_count(samples, info->samples));
+    if (info->weight != info->samples)
+        printf(" for %s timer expiration%s", cli_count(weight, info->weight),
+               cli_s(info->weight));
+    printf(", %s different stack%s", cli_count(stacks, info->stacks), cli_s(info->stacks));
+    if (info->fold_ns)
+        printf(", folded in segments of %g s", (double)info->fold_ns / 1e9);
     putchar('\n');
 }
 
@@ -135,11 +141,12 @@ static const char *info_share(char out[CLI_NUMBER], double share)
 }
 
 /* Add up the count at this offset over all threads. */
-static uint64_t info_sum(const struct jsp_account *a, size_t offset)
+static uint64_t info_sum(const struct cli_capture *c, size_t offset)
 {
+    jsprof_read_account a = { .size = sizeof a };
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < a->n_threads; i++)
-        sum += *(const uint64_t *)((const char *)&a->threads[i] + offset);
+    for (uint64_t i = 0; jsprof_read_accounts(c->reader, i, &a, 1) == 1; i++)
+        sum += *(const uint64_t *)((const char *)&a + offset);
     return sum;
 }
 
@@ -149,23 +156,22 @@ void cli_info_stops(const struct cli_capture *c, const char *label)
         const char *what;
         size_t offset;
     } causes[] = {
-        { "whole", offsetof(struct jsp_account_thread, stop_end) },
-        { "were too deep", offsetof(struct jsp_account_thread, stop_full) },
+        { "whole", offsetof(jsprof_read_account, walks_whole) },
+        { "were too deep", offsetof(jsprof_read_account, walks_full) },
         { "ended in code without tables",
-          offsetof(struct jsp_account_thread, stop_no_table) },
+          offsetof(jsprof_read_account, walks_no_table) },
         { "ended where the stack made no sense",
-          offsetof(struct jsp_account_thread, stop_stack) },
+          offsetof(jsprof_read_account, walks_stack) },
         { "ended at unreadable memory",
-          offsetof(struct jsp_account_thread, stop_unreadable) },
+          offsetof(jsprof_read_account, walks_unreadable) },
         { "ended at a rule that was not understood",
-          offsetof(struct jsp_account_thread, stop_rule) },
+          offsetof(jsprof_read_account, walks_rule) },
     };
     enum { CAUSES = sizeof causes / sizeof *causes };
-    const struct jsp_account *a = &c->profile->account;
     uint64_t sums[CAUSES], all = 0;
     char share[CLI_NUMBER];
     for (int j = 0; j < CAUSES; j++)
-        all += sums[j] = info_sum(a, causes[j].offset);
+        all += sums[j] = info_sum(c, causes[j].offset);
     if (all == 0)
         return;
     cli_label(&c->style, label);
@@ -174,6 +180,15 @@ void cli_info_stops(const struct cli_capture *c, const char *label)
             printf("%s%s %s", j ? ", " : "",
                    info_share(share, (double)sums[j] / (double)all), causes[j].what);
     putchar('\n');
+}
+
+void cli_info_states_add(uint64_t by_state[JSP_N_STATES], const jsprof_read_thread *t)
+{
+    by_state[JSP_STATE_UNKNOWN] += t->unknown;
+    by_state[JSP_STATE_RUNNING] += t->running;
+    by_state[JSP_STATE_WAITING] += t->waiting;
+    by_state[JSP_STATE_ASLEEP] += t->asleep;
+    by_state[JSP_STATE_HOST] += t->in_host;
 }
 
 void cli_info_by_state(const uint64_t by_state[JSP_N_STATES])
@@ -193,29 +208,34 @@ void cli_info_by_state(const uint64_t by_state[JSP_N_STATES])
 /* Print what the threads were doing. */
 void cli_info_states(const struct cli_capture *c, const char *label)
 {
-    if (!jsp_profile_has_states(c->profile))
+    uint64_t by_state[JSP_N_STATES] = { 0 };
+    jsprof_read_thread t = { .size = sizeof t };
+    if (!c->info.has_states)
         return;
+    for (uint64_t i = 0; jsprof_read_threads(c->reader, i, &t, 1) == 1; i++)
+        cli_info_states_add(by_state, &t);
     cli_label(&c->style, label);
-    cli_info_by_state(c->profile->by_state);
+    cli_info_by_state(by_state);
 }
 
 /* Print how many children the recording did not follow. */
 void cli_info_forks(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = c->profile->account.session.forks;
-    if (!n)
+    jsprof_read_session session = { .size = sizeof session };
+    jsprof_read_session_of(c->reader, &session, NULL);
+    if (!session.forks)
         return;
     cli_label(&c->style, label);
     printf("%s forked and not recorded; JSPROF_CHILDREN=1 records each into a file of its own\n",
-           cli_count(text, n));
+           cli_count(text, session.forks));
 }
 
 /* Print how many frames of the host made no sense. */
 void cli_info_bad(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = info_sum(&c->profile->account, offsetof(struct jsp_account_thread, frames_bad));
+    uint64_t n = info_sum(c, offsetof(jsprof_read_account, frames_bad));
     if (!n)
         return;
     cli_label(&c->style, label);
@@ -250,11 +270,12 @@ static void info_causes(const struct cli_capture *c, const char *label,
 /* Print which names the file lacks. */
 void cli_info_names(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_account_session *s = &c->profile->account.session;
+    jsprof_read_session s = { .size = sizeof s };
+    jsprof_read_session_of(c->reader, &s, NULL);
     const struct info_cause causes[] = {
-        { s->labels_lost, "frame", "frames", "without a name, the table was full" },
-        { s->labels_cut, "name", "names", "cut" },
-        { s->addresses_missed, "C address", "C addresses",
+        { s.names_lost, "frame", "frames", "without a name, the table was full" },
+        { s.names_cut, "name", "names", "cut" },
+        { s.addresses_lost, "C address", "C addresses",
           "without a name, too many different ones" },
     };
     info_causes(c, label, causes, sizeof causes / sizeof *causes);
@@ -263,18 +284,19 @@ void cli_info_names(const struct cli_capture *c, const char *label)
 /* Print what became of labels that samples lack. */
 void cli_info_labels(const struct cli_capture *c, const char *label)
 {
-    const struct jsp_account *a = &c->profile->account;
+    jsprof_read_session s = { .size = sizeof s };
+    jsprof_read_session_of(c->reader, &s, NULL);
     const struct info_cause causes[] = {
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_full)), "", "",
+        { info_sum(c, offsetof(jsprof_read_account, labels_full)), "", "",
           "not set, no room" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_cut)), "", "", "cut" },
-        { a->session.tags_bad, "", "", "not UTF-8" },
-        { a->session.tags_stray, "", "", "on another thread" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_foreign)), "", "",
+        { info_sum(c, offsetof(jsprof_read_account, labels_cut)), "", "", "cut" },
+        { s.labels_bad, "", "", "not UTF-8" },
+        { s.labels_stray, "", "", "on another thread" },
+        { info_sum(c, offsetof(jsprof_read_account, labels_foreign)), "", "",
           "in a signal handler" },
-        { info_sum(a, offsetof(struct jsp_account_thread, tags_unmatched)), "", "",
+        { info_sum(c, offsetof(jsprof_read_account, labels_unmatched)), "", "",
           "ended twice" },
-        { a->session.tags_unwritten, "", "", "not written" },
+        { s.labels_lost, "", "", "not written" },
     };
     info_causes(c, label, causes, sizeof causes / sizeof *causes);
 }
@@ -283,7 +305,7 @@ void cli_info_labels(const struct cli_capture *c, const char *label)
 void cli_info_marks(const struct cli_capture *c, const char *label)
 {
     char text[CLI_NUMBER];
-    uint64_t n = c->profile->account.session.marks_lost;
+    uint64_t n = c->info.marks_lost;
     if (!n)
         return;
     cli_label(&c->style, label);
@@ -293,15 +315,16 @@ void cli_info_marks(const struct cli_capture *c, const char *label)
 
 const char *const cli_info_forms[] = { "plain", "compact", "partly compact", NULL };
 
-const char *cli_info_form_of(const struct jsp_profile *p)
+const char *cli_info_form_of(const struct cli_capture *c)
 {
-    return cli_info_forms[!p->packed ? 0 : p->packed == p->samples ? 1 : 2];
+    const jsprof_read_info *info = &c->info;
+    return cli_info_forms[!info->packed ? 0 : info->packed == info->samples ? 1 : 2];
 }
 
 void cli_info_form(const struct cli_capture *c, const char *label)
 {
     char size[CLI_NUMBER];
     cli_label(&c->style, label);
-    printf("%s byte%s, %s-endian, %s\n", cli_count(size, c->read->size), cli_s(c->read->size),
-           (c->read->bytes[5] & 1) ? "little" : "big", cli_info_form_of(c->profile));
+    printf("%s byte%s, %s-endian, %s\n", cli_count(size, c->info.n_bytes), cli_s(c->info.n_bytes),
+           c->info.is_little_endian ? "little" : "big", cli_info_form_of(c));
 }

@@ -10,22 +10,68 @@
 #include "info.h"
 #include "options.h"
 
+/* -- Accounts --------------------------------------------------------------- */
+
+static void info_clocks(struct cli_account *a)
+{
+    a->clock_ns[JSP_CLOCK_CPU] = a->is.cpu_ns;
+    a->clock_ns[JSP_CLOCK_WALL] = a->is.wall_ns;
+}
+
+int cli_accounts_open(struct cli_accounts *a, const struct cli_capture *c)
+{
+    jsprof_reader *r = c->reader;
+    jsprof_read_loss loss = { .size = sizeof loss };
+    int64_t n = jsprof_read_accounts(r, 0, NULL, 0);
+    *a = (struct cli_accounts){ .n = (uint32_t)n };
+    a->n_sampled = (uint64_t)jsprof_read_threads(r, 0, NULL, 0);
+    a->threads = calloc((size_t)n + 1, sizeof *a->threads);
+    a->sampled = calloc(a->n_sampled + 1, sizeof *a->sampled);
+    if (!a->threads || !a->sampled)
+        return cli_fail(c->label, "%s", strerror(ENOMEM));
+    a->sampled->size = sizeof *a->sampled;
+    jsprof_read_threads(r, 0, a->sampled, a->n_sampled);
+    a->session.size = sizeof a->session;
+    a->all.is.size = sizeof a->all.is;
+    jsprof_read_session_of(r, &a->session, &a->all.is);
+    info_clocks(&a->all);
+    for (uint64_t k = 0; jsprof_read_losses(r, JSPROF_READ_ALL, k, &loss, 1) == 1; k++)
+        a->all.lost[k] = loss.count;
+    for (uint64_t i = 0; i < a->n; i++) {
+        struct cli_account *t = &a->threads[i];
+        t->is.size = sizeof t->is;
+        jsprof_read_accounts(r, i, &t->is, 1);
+        info_clocks(t);
+        for (uint64_t k = 0; jsprof_read_account_losses(r, i, k, &loss, 1) == 1; k++)
+            t->lost[k] = loss.count;
+    }
+    return CLI_OK;
+}
+
+void cli_accounts_close(struct cli_accounts *a)
+{
+    free(a->threads);
+    free(a->sampled);
+}
+
+/* -- Losses ----------------------------------------------------------------- */
+
 struct info_cause {
     const char *name;
     size_t offset;
 };
 
 #define INFO_LOSS(CAUSE, cause, asked, name, meaning) \
-    { name, offsetof(struct jsp_account_thread, lost[JSP_LOST_##CAUSE]) },
+    { name, offsetof(struct cli_account, lost[JSP_LOST_##CAUSE]) },
 
 static const struct info_cause info_causes[] = {
     JSP_LOSSES(INFO_LOSS)
-    { "frames cut", offsetof(struct jsp_account_thread, frames_cut) },
-    { "frames bad", offsetof(struct jsp_account_thread, frames_bad) },
-    { "underflows", offsetof(struct jsp_account_thread, underflows) },
+    { "frames cut", offsetof(struct cli_account, is.frames_cut) },
+    { "frames bad", offsetof(struct cli_account, is.frames_bad) },
+    { "underflows", offsetof(struct cli_account, is.underflows) },
 };
 
-static uint64_t info_cause_of(const struct jsp_account_thread *t,
+static uint64_t info_cause_of(const struct cli_account *t,
                               const struct info_cause *c)
 {
     uint64_t n;
@@ -35,7 +81,7 @@ static uint64_t info_cause_of(const struct jsp_account_thread *t,
 
 void cli_info_extras(const struct cli_info_sum *sum)
 {
-    const struct jsp_account_thread *t = &sum->t;
+    const struct cli_account *t = &sum->t;
     char times[CLI_NUMBER];
     int shown = 0;
     if (sum->times > 1)
@@ -57,11 +103,11 @@ void cli_info_extras(const struct cli_info_sum *sum)
 static int info_compare(const void *a, const void *b)
 {
     const struct cli_info_sum *x = a, *y = b;
-    int order = (x->t.pid > y->t.pid) - (x->t.pid < y->t.pid);
+    int order = (x->t.is.pid > y->t.is.pid) - (x->t.is.pid < y->t.is.pid);
     if (!order)
-        order = (x->t.tid > y->t.tid) - (x->t.tid < y->t.tid);
+        order = (x->t.is.tid > y->t.is.tid) - (x->t.is.tid < y->t.is.tid);
     if (!order)
-        order = strcmp(x->t.name, y->t.name);
+        order = strcmp(x->t.is.name, y->t.is.name);
     return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
@@ -71,12 +117,13 @@ static int info_compare_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void info_add(struct cli_info_sum *sum, const struct jsp_account_thread *t)
+static void info_add(struct cli_info_sum *sum, const struct cli_account *t)
 {
     sum->times++;
-    sum->t.samples += t->samples;
-    sum->t.expirations += t->expirations;
-    sum->t.kept += t->kept;
+    sum->t.is.samples += t->is.samples;
+    sum->t.is.expirations += t->is.expirations;
+    sum->t.is.kept += t->is.kept;
+    sum->t.is.lost += t->is.lost;
     for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
         sum->t.clock_ns[clock] += t->clock_ns[clock];
     for (size_t i = 0; i < sizeof info_causes / sizeof *info_causes; i++) {
@@ -86,19 +133,19 @@ static void info_add(struct cli_info_sum *sum, const struct jsp_account_thread *
     }
 }
 
-struct cli_info_sum *cli_info_sums(const struct jsp_account *a, uint32_t *n)
+struct cli_info_sum *cli_info_sums(const struct cli_accounts *a, uint32_t *n)
 {
-    struct cli_info_sum *sums = malloc(((size_t)a->n_threads + 1) * sizeof *sums);
+    struct cli_info_sum *sums = malloc(((size_t)a->n + 1) * sizeof *sums);
     *n = 0;
     if (!sums)
         return NULL;
-    for (uint32_t i = 0; i < a->n_threads; i++)
+    for (uint32_t i = 0; i < a->n; i++)
         sums[i] = (struct cli_info_sum){ a->threads[i], i, 1 };
-    qsort(sums, a->n_threads, sizeof *sums, info_compare);
-    for (uint32_t i = 0; i < a->n_threads; i++) {
+    qsort(sums, a->n, sizeof *sums, info_compare);
+    for (uint32_t i = 0; i < a->n; i++) {
         struct cli_info_sum *last = *n ? &sums[*n - 1] : NULL;
-        if (last && last->t.pid == sums[i].t.pid && last->t.tid == sums[i].t.tid &&
-            strcmp(last->t.name, sums[i].t.name) == 0)
+        if (last && last->t.is.pid == sums[i].t.is.pid && last->t.is.tid == sums[i].t.is.tid &&
+            strcmp(last->t.is.name, sums[i].t.is.name) == 0)
             info_add(last, &sums[i].t);
         else
             sums[(*n)++] = sums[i];
@@ -107,16 +154,17 @@ struct cli_info_sum *cli_info_sums(const struct jsp_account *a, uint32_t *n)
     return sums;
 }
 
-int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_thread *t)
+int cli_info_adds_up(const struct cli_capture *c, const struct cli_accounts *all,
+                     const struct cli_account *of)
 {
-    bool is_final = strcmp(c->profile->account.session.state, "final") == 0;
+    const jsprof_read_account *t = &of->is;
+    bool is_final = strcmp(all->session.state, "final") == 0;
     int status = CLI_OK;
-    if (t->expirations != t->kept + jsp_account_lost(t))
+    if (t->expirations != t->kept + t->lost)
         status = cli_fail(c->label,
                           "MISMATCH: thread %" PRId32 " had %" PRIu64
                           " expiration%s, but kept %" PRIu64 " and lost %" PRIu64,
-                          t->tid, t->expirations, cli_s(t->expirations), t->kept,
-                          jsp_account_lost(t));
+                          t->tid, t->expirations, cli_s(t->expirations), t->kept, t->lost);
     /* During a recording, samples are written before the counts that include them. */
     if (t->is_newest &&
         (is_final ? t->kept_of_tid != t->in_file : t->kept_of_tid > t->in_file))
@@ -128,65 +176,65 @@ int cli_info_adds_up(const struct cli_capture *c, const struct jsp_account_threa
 }
 
 /* Check the sum of all threads, and that the file contains what the account counts as kept. */
-static int info_verdict(const struct cli_capture *c, const struct jsp_account_verdict *v)
+static int info_verdict(const struct cli_capture *c, const struct cli_accounts *a)
 {
-    uint64_t lost = jsp_account_lost(&v->sum), in_file = c->profile->weight;
-    bool is_final = strcmp(v->state, "final") == 0;
-    if (!v->is_total) /* each thread is checked separately */
+    const jsprof_read_account *sum = &a->all.is;
+    uint64_t in_file = c->info.weight;
+    bool is_final = strcmp(c->info.state, "final") == 0;
+    if (!a->session.has_total) /* each thread is checked separately */
         return CLI_OK;
-    if (v->sum.expirations != v->sum.kept + lost)
+    if (sum->expirations != sum->kept + sum->lost)
         return cli_fail(c->label,
                         "MISMATCH: %" PRIu64 " expiration%s, but %" PRIu64 " kept and %" PRIu64
-                        " lost", v->sum.expirations, cli_s(v->sum.expirations), v->sum.kept, lost);
-    if (is_final ? v->sum.kept != in_file : v->sum.kept > in_file)
+                        " lost", sum->expirations, cli_s(sum->expirations), sum->kept, sum->lost);
+    if (is_final ? sum->kept != in_file : sum->kept > in_file)
         return cli_fail(c->label,
                         "MISMATCH: %" PRIu64 " expiration%s kept, but the file has samples for %"
-                        PRIu64, v->sum.kept, cli_s(v->sum.kept), in_file);
+                        PRIu64, sum->kept, cli_s(sum->kept), in_file);
     return CLI_OK;
 }
 
-int cli_info_balance(const struct cli_capture *c)
+int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all)
 {
-    const struct jsp_account *account = &c->profile->account;
-    struct jsp_account_verdict v;
+    const jsprof_read_account *sum = &all->all.is;
+    bool is_whole = c->info.is_whole, is_total = all->session.has_total;
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER];
-    jsp_account_verdict(account, &v);
-    if (account->n_threads == 0 && !v.is_total) {
-        if (c->profile->is_relayed)
+    if (all->n == 0 && !is_total) {
+        if (c->info.is_relayed)
             puts("\nanother program's recording has no weights and losses: samples are no times");
-        else if (c->profile->version[0])
+        else if (*c->info.version)
             puts("\nno account of the recording is in the file: incomplete");
         return CLI_OK;
     }
-    int status = info_verdict(c, &v);
-    for (uint32_t i = 0; i < account->n_threads; i++)
-        if (cli_info_adds_up(c, &account->threads[i]))
+    int status = info_verdict(c, all);
+    for (uint32_t i = 0; i < all->n; i++)
+        if (cli_info_adds_up(c, all, &all->threads[i]))
             status = CLI_FAILED;
-    uint64_t quick = v.sum.lost[JSP_LOST_QUICK];
-    printf("\n%s expiration%s = %s kept + ", cli_count(a, v.sum.expirations),
-           cli_s(v.sum.expirations), cli_count(b, v.sum.kept));
+    uint64_t quick = all->all.lost[JSP_LOST_QUICK];
+    printf("\n%s expiration%s = %s kept + ", cli_count(a, sum->expirations),
+           cli_s(sum->expirations), cli_count(b, sum->kept));
     if (quick)
         printf("%s in quick turns + ", cli_count(a, quick));
-    printf("%s lost: ", cli_count(d, jsp_account_lost(&v.sum) - quick));
-    cli_colour(&c->style, status ? CLI_HOT : v.is_whole ? CLI_GOOD : CLI_WARM);
-    fputs(status       ? "DOES NOT ADD UP"
-          : v.is_whole ? "adds up, and the file holds them all"
-          : v.is_total ? "incomplete, but all that is missing is counted"
-                       : "incomplete, and what was counted last is not in it",
+    printf("%s lost: ", cli_count(d, sum->lost - quick));
+    cli_colour(&c->style, status ? CLI_HOT : is_whole ? CLI_GOOD : CLI_WARM);
+    fputs(status     ? "DOES NOT ADD UP"
+          : is_whole ? "adds up, and the file holds them all"
+          : is_total ? "incomplete, but all that is missing is counted"
+                     : "incomplete, and what was counted last is not in it",
           stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    if (v.is_total && !v.is_whole) {
-        cli_info_extras(&(struct cli_info_sum){ .t = v.sum });
+    if (is_total && !is_whole) {
+        cli_info_extras(&(struct cli_info_sum){ .t = all->all });
         puts("The lines of threads are as of the last time that the file took them.");
     }
     /* Print how much time the blocked signal cost, and what to do. No function has this time. */
-    uint64_t blocked = v.sum.lost[JSP_LOST_BLOCKED];
+    uint64_t blocked = all->all.lost[JSP_LOST_BLOCKED];
     if (!blocked)
         return status;
     cli_colour(&c->style, CLI_WARM);
     printf("%s of the time went by unseen: ",
-           cli_percent(a, (double)blocked / (double)v.sum.expirations));
+           cli_percent(a, (double)blocked / (double)sum->expirations));
     cli_colour(&c->style, CLI_PLAIN);
     puts("threads blocked the profiler's signal, or it was ignored\n"
          "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler in "

@@ -2,14 +2,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "export/merge.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "export/writers.h"
 #include "open.h"
 #include "outfile.h"
 
@@ -31,7 +30,7 @@ static const char merge_help[] =
 
 struct merge {
     struct cli_capture *captures; /* owned */
-    struct jsp_profile **inputs;  /* the same as profiles; owned */
+    jsprof_reader **inputs;       /* their readers; owned */
     int n;
     struct cli_outfile out;
 };
@@ -42,8 +41,8 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
         struct cli_capture *c = &m->captures[m->n];
         if (cli_load(c, a->files[m->n]))
             return CLI_FAILED;
-        m->inputs[m->n] = c->profile;
-        const char *why = jsp_merge_refuses(m->inputs[0], m->inputs[m->n]);
+        m->inputs[m->n] = c->reader;
+        const char *why = jsp_merge_refuses_reader(m->inputs[0], m->inputs[m->n]);
         if (why) {
             m->n++;
             return cli_fail(c->label, "can not be merged with %s: %s",
@@ -55,12 +54,10 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
 
 static int merge_write(struct merge *m, const char *output)
 {
-    struct jsp_merge merge = { .inputs = m->inputs,
-                               .n = (uint32_t)m->n,
-                               .out = &m->out.sink };
+    struct jsp_merged merge;
     if (cli_outfile_open(&m->out, output))
         return CLI_FAILED;
-    int err = jsp_merge_write(&merge);
+    int err = jsp_merge_readers(m->inputs, (uint32_t)m->n, &m->out.sink, &merge);
     if (err < 0)
         return cli_outfile_close(&m->out, cli_fail(output, "%s", strerror(-err)));
     if (merge.renumbered)

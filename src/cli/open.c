@@ -73,22 +73,21 @@ static void open_progress(void *context, uint64_t done, uint64_t all)
 
 int cli_no_samples(const struct cli_capture *c)
 {
-    bool is_met = !c->under; /* a sampled function has the name of --under */
-    for (uint32_t i = 0; i < c->profile->n_functions && !is_met; i++)
-        is_met = jsp_filter_names(&c->profile->functions[i], c->under);
+    const jsprof_read_info *info = &c->info;
+    /* a sampled function has the name of --under */
+    bool is_met = !c->under || jsprof_read_has_function(c->reader, c->under);
     if (!is_met) {
         char *name = cli_clean(&c->style, cli_span(c->under));
         cli_fail(c->label, "no function \"%s\" was sampled%s", name ? name : "",
-                 c->select.threads || c->is_part ? " in what was chosen" : "");
+                 info->is_of_threads || info->is_part ? " in what was chosen" : "");
         free(name);
         return CLI_FAILED;
     }
-    if (c->select.threads || c->select.filter || c->select.left_out || c->is_part)
+    if (info->is_of_threads || info->is_of_frames || info->is_of_stacks || info->is_part)
         return cli_fail(c->label, "no samples in what was chosen of this capture");
-    if (jsp_unit_is_bytes(c->profile->unit))
+    if (cli_unit_is_bytes(info->unit))
         return cli_fail(c->label, "no sampled allocations%s",
-                        c->profile->heap.n_allocated ? " are live at the end"
-                                                    : " in this capture");
+                        info->allocated ? " are live at the end" : " in this capture");
     jsprof_read_calls *calls = NULL;
     bool is_counted = jsprof_read_calls_open(&calls, c->reader, NULL) == 0;
     jsprof_read_calls_close(calls);
@@ -153,18 +152,10 @@ int cli_load(struct cli_capture *c, const char *path)
                          NULL);
 }
 
-void cli_borrow(struct cli_capture *c)
+void cli_about(struct cli_capture *c)
 {
-    jsprof_reader *r = c->reader;
-    c->read = &r->read;
-    c->profile = &r->profile;
-    c->select = r->choice.select;
-    c->categories = r->choice.categories;
-    c->idle = r->choice.idle;
-    c->is_of_threads = r->choice.select.threads;
-    c->is_part = r->is_part || r->choice.is_part;
     c->info = (jsprof_read_info){ .size = sizeof c->info };
-    jsprof_read_about(r, &c->info);
+    jsprof_read_about(c->reader, &c->info);
 }
 
 static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, size_t n,
@@ -187,9 +178,12 @@ static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, s
         fputs("\r\033[K", stderr);
     if (err)
         return cli_refuse(c, &error, command);
-    cli_borrow(c);
-    cli_followed_read(c->read->size, c->read->end_time != 0);
-    cli_complain(c, &c->profile->defects);
+    cli_about(c);
+    cli_followed_read(c->info.n_bytes, c->info.header_end != 0);
+    jsprof_read_defect defect = { .size = sizeof defect };
+    for (uint64_t i = 0; !(o.flags & JSPROF_READ_NO_SAMPLES) &&
+                         jsprof_read_defects(c->reader, i, &defect, 1) == 1; i++)
+        cli_complain_of(c, &defect);
     return CLI_OK;
 }
 
@@ -220,20 +214,11 @@ void cli_close(struct cli_capture *c)
 
 void cli_complain_of(const struct cli_capture *c, const jsprof_read_defect *d)
 {
-    if (d->cause == JSP_READ_CUT && cli_followed_is_on() && !c->read->end_time)
+    if (d->is_cut && cli_followed_is_on() && !c->info.header_end)
         return; /* the rest is being written */
     if (d->count == 1)
         cli_fail(c->label, "%s (at byte %" PRIu64 ")", d->what, d->offset);
     else
         cli_fail(c->label, "%s, %" PRIu64 " times (first at byte %" PRIu64 ")", d->what, d->count,
                  d->offset);
-}
-
-void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d)
-{
-    for (uint32_t i = 0; i < JSP_READ_N_CAUSES; i++)
-        if (d->count[i])
-            cli_complain_of(c, &(jsprof_read_defect){
-                .count = d->count[i], .offset = d->first[i], .cause = i,
-                .what = jsp_read_cause_text((enum jsp_read_cause)i) });
 }

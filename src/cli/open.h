@@ -7,27 +7,16 @@
 #ifndef JSP_CLI_OPEN_H
 #define JSP_CLI_OPEN_H
 
-#include "read/reader.h"
+#include "jsprof-read.h"
 #include "text.h"
 
-/* Most commands still read the profile itself; tests/check/layers.sh lists their files. */
 struct cli_capture {
     const char *path;  /* as given */
     const char *label; /* for people: the path, or "standard input" */
     struct cli_style style;
     jsprof_reader *reader; /* owned */
-    /* Borrowed from the reader: */
-    const struct jsp_read *read;
-    struct jsp_profile *profile;
-    /* and what cli_filter_open chose of it. After cli_load it is everything. */
-    struct jsp_select select;
-    const struct jsp_categories *categories; /* NULL after cli_load */
-    struct jsp_idle_sum idle;          /* what is left out because threads were idle */
-    /* --time, --during, --state or --syscall chose a part of the recording */
-    bool is_part;
-    bool is_of_threads;                /* --thread or --process chose some */
-    jsprof_read_info info;             /* of the capture, after the choice */
-    const char *under;                 /* borrowed; NULL: any function */
+    jsprof_read_info info; /* of the capture and the choice; see cli_about */
+    const char *under;     /* borrowed; NULL: any function */
 };
 
 /* Set path, label and style alone. */
@@ -43,9 +32,15 @@ int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_opt
 int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
                      const jsprof_read_options *options, const char *command);
 
-/* Borrow anew from the reader, after a choice. */
-void cli_borrow(struct cli_capture *c);
+/* Read the info again, after a choice. */
+void cli_about(struct cli_capture *c);
 void cli_close(struct cli_capture *c);
+
+/* Return a time of the capture on the recorder's clock. */
+static inline int64_t cli_when(const struct cli_capture *c, int64_t time)
+{
+    return (int64_t)((uint64_t)c->info.start + (uint64_t)time);
+}
 
 /* Report an error of the library. Return CLI_USAGE if an option is wrong, else CLI_FAILED. */
 int cli_refuse(const struct cli_capture *c, const jsprof_read_error *e, const char *command);
@@ -54,8 +49,7 @@ int cli_refuse(const struct cli_capture *c, const jsprof_read_error *e, const ch
  * first, unless only the second names an existing file. */
 int cli_which_file(const char *const words[2]);
 
-/* Report what could not be read of the capture, a line for each cause. */
-void cli_complain(const struct cli_capture *c, const struct jsp_read_defects *d);
+/* Report a cause for which a part of the capture could not be read. */
 void cli_complain_of(const struct cli_capture *c, const jsprof_read_defect *d);
 
 /* Report that the capture has no samples, or none that were chosen, or no function of that

@@ -379,7 +379,7 @@ static int report_run(struct cli_arguments *a)
         status = cli_markdown(&r.capture, &r.functions, limit);
     } else if (cli_form_is_text(&r.form)) {
         status = report_text(&r, limit == UINT32_MAX ? REPORT_LIMIT : limit);
-        cli_lua_note(&r.capture);
+        cli_incomplete(cli_lua_note(&r.capture) < 0);
     } else {
         status = report_rows(&r, limit == UINT32_MAX ? 0 : limit);
     }

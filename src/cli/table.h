@@ -182,12 +182,12 @@ const void *cli_table_of(const struct cli_table *t);
 /* "TIME" or "SAMPLES", for `heading`. */
 const char *cli_table_unit(const struct cli_table *t);
 
-/* Cells of fields at `offset` of the row: the type is in the name; string is a
- * pointer to characters (NULL: empty), text a struct jsp_read_text. */
+/* Cells of fields at `offset` of the row: the type is in the name; string is a pointer to
+ * characters (NULL: empty). */
 cli_get cli_get_u64, cli_get_u32, cli_get_i64, cli_get_i32, cli_get_real, cli_get_bool;
-cli_get cli_get_string, cli_get_text;
+cli_get cli_get_string;
 
-/* The same of a field that is a cell; of a uint32_t that is a kind: its name; of a struct, for
+/* The same of a field that is a cell; of a string that is a kind's name; of a struct, for
  * CLI_TYPE_OBJECT. */
 cli_get cli_get_cell, cli_get_kind, cli_get_object;
 
@@ -198,13 +198,12 @@ struct cli_cell cli_cell_i64(int64_t n);
 struct cli_cell cli_cell_real(double n);
 struct cli_cell cli_cell_bool(bool yes);
 struct cli_cell cli_cell_string(const char *text);
-struct cli_cell cli_cell_text(struct jsp_read_text text);
 
 /* A CLI_TYPE_TIME since `start`. The difference wraps, because a capture may contain any times.
  * Text shows seconds with so many digits after the point. */
 struct cli_cell cli_cell_time(int64_t time, int64_t start, int digits);
 
-/* All that jsp_kind_name returns; ends with NULL. */
+/* All kinds of jsprof_read_frame; ends with NULL. */
 extern const char *const cli_kinds[];
 
 #endif

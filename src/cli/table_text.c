@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "threads.h"
-
 enum { TEXT_GAP = 2, TEXT_OPEN_BAR = 16 };
 
 const struct cli_style *cli_table_style(const struct cli_table *t)
@@ -22,8 +20,8 @@ const void *cli_table_of(const struct cli_table *t)
 
 const char *cli_table_unit(const struct cli_table *t)
 {
-    enum jsp_value unit = t->show.capture->profile->unit;
-    return unit == JSP_VALUE_COUNT ? "SAMPLES" : jsp_unit_is_bytes(unit) ? "BYTES" : "TIME";
+    const char *unit = t->show.capture->info.unit;
+    return cli_unit_is_count(unit) ? "SAMPLES" : cli_unit_is_bytes(unit) ? "BYTES" : "TIME";
 }
 
 /* Skip columns; the spaces are printed when something follows them on the line. */
@@ -87,7 +85,7 @@ static const char *text_of(const struct cli_capture *of, const struct cli_column
     switch (c->type) {
     case CLI_TYPE_COUNT: return cli_count(out, cell->u64);
     case CLI_TYPE_INTEGER: snprintf(out, CLI_NUMBER, "%lld", (long long)cell->i64); return out;
-    case CLI_TYPE_VALUE: return cli_value(out, of->profile, cell->u64);
+    case CLI_TYPE_VALUE: return cli_value_of(out, of->info.unit, cell->u64);
     case CLI_TYPE_NS: return cli_duration(out, cell->u64);
     case CLI_TYPE_EXACT_NS: return cli_exact_duration(out, cell->u64);
     case CLI_TYPE_BYTES: return cli_bytes(out, cell->u64);

@@ -114,6 +114,11 @@ const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes)
     return out;
 }
 
+bool cli_unit_is_count(const char *unit)
+{
+    return strcmp(unit, "samples") == 0;
+}
+
 bool cli_unit_is_bytes(const char *unit)
 {
     return strcmp(unit, "alloc_bytes") == 0 || strcmp(unit, "live_bytes") == 0;

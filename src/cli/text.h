@@ -62,6 +62,7 @@ const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 
 const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns); /* 17 ns, 1.23 us, 7.89 s */
 const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes); /* 512 B, 1.50 KiB */
 bool cli_unit_is_bytes(const char *unit);                    /* a unit of jsprof_read_info */
+bool cli_unit_is_count(const char *unit);                    /* values are numbers of samples */
 const char *cli_value_of(char out[CLI_NUMBER], const char *unit, uint64_t value);
 const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
 

@@ -12,7 +12,7 @@
 #include "command.h"
 #include "filter.h"
 #include "serve.h"
-#include "export/export.h"
+#include "export/writers.h"
 
 static const char view_help[] =
     "usage: jsprof view [OPTION]... FILE\n"
@@ -60,15 +60,11 @@ static int view_origin(struct view *v)
 
 static int view_convert(struct view *v)
 {
-    struct jsp_export e = { .profile = v->capture.profile,
-                            .select = &v->capture.select,
-                            .categories = v->capture.categories,
-                            .out = &v->sink,
-                            .title = v->capture.label };
-    if (v->capture.profile->samples == 0)
+    if (v->capture.info.samples == 0)
         return cli_no_samples(&v->capture);
     jsp_sink_init(&v->sink, jsp_bytes_write, &v->profile);
-    int err = jsp_export_firefox(&e);
+    int err = jsp_export_of_reader(jsp_export_firefox, v->capture.reader, &v->sink,
+                                   v->capture.label);
     cli_native_complain(&v->capture);
     if (err == 0)
         err = jsp_sink_flush(&v->sink);

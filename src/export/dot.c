@@ -87,16 +87,17 @@ static void dot_collapse(struct dot *d)
 
 /* Write a text between double quotes. Graphviz drops the backslash of an escape that it does not
  * know, as of a control character: what remains is visible and harmless. */
-static void dot_text(struct jsp_sink *out, struct jsp_read_text text)
+static void dot_text(struct jsp_sink *out, struct jsp_dot_text text)
 {
-    for (uint32_t from = 0, to = 0; to < text.len; from = to) {
+    for (size_t from = 0, to = 0; to < text.len; from = to) {
         if (text.at[to] == '"' || text.at[to] == '\\') {
             jsp_sink_byte(out, '\\');
             to++;
         }
         while (to < text.len && text.at[to] != '"' && text.at[to] != '\\')
             to++;
-        jsp_shown_plain_bytes(out, (struct jsp_read_text){ text.at + from, to - from }, 0);
+        jsp_shown_plain_bytes(out, (struct jsp_read_text){ text.at + from, (uint32_t)(to - from) },
+                              0);
     }
 }
 
@@ -178,8 +179,10 @@ int jsp_export_dot(struct jsp_export *e)
     struct jsp_dot_graph graph = { boxes, edges, t.n_whats, 0 };
     err = !figures || !boxes || !edges ? -ENOMEM : t.n_tasks ? 0 : -ENODATA;
     for (uint32_t i = 0; err == 0 && i < t.n_whats; i++)
-        boxes[i] = (struct jsp_dot_box){ t.whats[i].kind, t.whats[i].name, figures[i].tasks,
-                                         figures[i].runs, figures[i].total, false };
+        boxes[i] = (struct jsp_dot_box){ { t.whats[i].kind.at, t.whats[i].kind.len },
+                                         { t.whats[i].name.at, t.whats[i].name.len },
+                                         figures[i].tasks, figures[i].runs, figures[i].total,
+                                         false };
     for (uint32_t i = 0; err == 0 && i < t.n_tasks; i++) {
         const struct jsp_task *k = &t.tasks[i];
         boxes[k->what].is_shown = true;

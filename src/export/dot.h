@@ -12,11 +12,15 @@
 
 #include <stdbool.h>
 
-#include "capture/read.h"
 #include "sink.h"
 
+struct jsp_dot_text {
+    const char *at;
+    size_t len;
+};
+
 struct jsp_dot_box { /* the tasks of a kind and name */
-    struct jsp_read_text kind, name;
+    struct jsp_dot_text kind, name;
     uint64_t tasks, runs;
     double total; /* ns of the runs */
     bool is_shown;

@@ -10,6 +10,7 @@
 #define JSP_PAGE_PAGE_H
 
 #include "analyze/select.h"
+#include "of_readers.h"
 #include "export/sink.h"
 
 struct jsp_page_capture {
@@ -20,16 +21,7 @@ struct jsp_page_capture {
     uint64_t idle; /* value of the idle stacks that `select` leaves out */
 };
 
-enum {
-    JSP_HTML_MOST = 2, /* captures on a page */
-    JSP_HTML_LOOP = 8, /* bit for the code of interpreters; the other bits are kinds */
-};
-
-/* Files that can be read, but not put into the page. Starts zeroed. */
-struct jsp_page_refused {
-    uint32_t n;
-    char *first; /* a path; the caller frees it */
-};
+enum { JSP_HTML_LOOP = 8 }; /* bit for the code of interpreters; the other bits are kinds */
 
 struct jsp_html {
     /* in a comparison, the older one comes first */

@@ -264,7 +264,7 @@ static int record_summary(const struct record *r, const char *program, int statu
         return CLI_FAILED;
     if (!r->is_quiet)
         fprintf(stderr, "%s: %s samples of %s\n", r->output,
-                cli_count(samples, c.profile->samples), program);
+                cli_count(samples, c.info.samples), program);
     cli_close(&c);
     return CLI_OK;
 }

@@ -14,9 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/walk.h"
 #include "cli/filter.h"
-#include "cli/threads.h"
 #include "remote.h"
 
 enum { STACKS_MS = 2000, STACKS_HZ = 1000 };
@@ -26,7 +24,6 @@ struct stacks {
     const struct cli_form *form;
     struct cli_table *table; /* NULL: text */
     uint32_t *last;          /* owned; by thread: its newest stack + 1, 0: none */
-    struct jsp_profile_frame *frames; /* owned */
 };
 
 struct stacks_row {
@@ -72,13 +69,8 @@ const struct cli_document serve_stacks_document = {
 
 /* -- One thread ---------------------------------------------------------------- */
 
-static const char *stacks_state(const struct jsp_profile_state *s)
-{
-    return s->state < JSP_N_STATES ? jsp_states[s->state].key : "";
-}
-
 static void stacks_head(const struct stacks *d, int32_t tid, const char *name,
-                        const struct jsp_profile_state *state)
+                        const jsprof_read_stack *stack)
 {
     const struct cli_style *style = &d->capture.style;
     cli_colour(style, CLI_BOLD);
@@ -88,27 +80,26 @@ static void stacks_head(const struct stacks *d, int32_t tid, const char *name,
         cli_name(style, cli_span(name), 0);
     }
     cli_colour(style, CLI_PLAIN);
-    if (!state) {
+    if (!stack) {
         printf(": no sample: it got no processor, blocks the signal, or sleeps where only it can "
                "read its stack\n");
         return;
     }
-    printf(": %s", stacks_state(state));
-    if (state->detail.len) {
+    printf(": %s", stack->state);
+    if (*stack->detail) {
         printf(" in ");
-        cli_name(style, (struct cli_span){ state->detail.at, state->detail.len }, 0);
+        cli_name(style, cli_span(stack->detail), 0);
     }
     putchar('\n');
 }
 
-static void stacks_line(const struct stacks *d, uint32_t at, const struct jsp_profile_frame *frame)
+static void stacks_line(const struct stacks *d, uint64_t at, const jsprof_read_frame *frame)
 {
     const struct cli_style *style = &d->capture.style;
-    const struct jsp_function *f = &d->capture.profile->functions[frame->function];
     char module[CLI_PLACE];
-    cli_native_module(module, &d->capture, f->name, f->module);
+    cli_native_module(module, &d->capture, frame->name, frame->module);
     printf("  %3u  ", (unsigned)at);
-    cli_name(style, cli_span(f->name), 0);
+    cli_name(style, cli_span(frame->name), 0);
     if (frame->line)
         printf("  :%u", (unsigned)frame->line);
     cli_colour(style, CLI_DIM);
@@ -117,44 +108,41 @@ static void stacks_line(const struct stacks *d, uint32_t at, const struct jsp_pr
     putchar('\n');
 }
 
-static void stacks_rows(const struct stacks *d, struct stacks_row *row, uint32_t n)
+static void stacks_row(const struct stacks *d, struct stacks_row *row, uint64_t at,
+                       const jsprof_read_frame *frame)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const struct jsp_profile_frame *frame = &d->frames[i];
-        const struct jsp_function *f = &d->capture.profile->functions[frame->function];
-        row->depth = cli_cell_u64(i);
-        row->function = cli_cell_string(f->name);
-        row->module = *f->module ? cli_cell_string(f->module) : cli_cell_none();
-        row->line = frame->line ? cli_cell_u64(frame->line) : cli_cell_none();
-        row->kind = cli_cell_string(jsp_kind_name(frame->kind));
-        cli_table_row(d->table, row);
-    }
+    row->depth = cli_cell_u64(at);
+    row->function = cli_cell_string(frame->name);
+    row->module = *frame->module ? cli_cell_string(frame->module) : cli_cell_none();
+    row->line = frame->line ? cli_cell_u64(frame->line) : cli_cell_none();
+    row->kind = cli_cell_string(frame->kind);
+    cli_table_row(d->table, row);
 }
 
-static int stacks_thread(const struct stacks *d, uint32_t thread, uint32_t stack)
+/* Return 0 or -ENOMEM. */
+static int stacks_thread(const struct stacks *d, const jsprof_read_thread *t, uint32_t number)
 {
-    struct jsp_profile *p = d->capture.profile;
-    const struct jsp_thread_info *t = &p->threads[thread];
-    const struct jsp_profile_state *state = jsp_profile_state(p, stack);
-    int n = jsp_select_frames(&d->capture.select, p, stack, d->frames);
+    jsprof_reader *r = d->capture.reader;
+    jsprof_read_stack stack = { .size = sizeof stack };
+    jsprof_read_frame frame = { .size = sizeof frame };
+    struct stacks_row row = { .process = t->pid, .thread = t->tid, .name = t->name };
+    int64_t n = jsprof_read_stacks(r, number, &stack, 1);
     if (n < 0)
-        return n;
-    if (d->table) {
-        struct stacks_row row = { .process = t->pid, .thread = t->tid,
-                                  .name = cli_thread_name(t) };
-        row.state = cli_cell_string(stacks_state(state));
-        row.detail = state->detail.len ? cli_cell_text(state->detail) : cli_cell_none();
-        stacks_rows(d, &row, (uint32_t)n);
-        return 0;
-    }
-    stacks_head(d, t->tid, cli_thread_name(t), state);
-    for (int i = 0; i < n; i++)
-        stacks_line(d, (uint32_t)i, &d->frames[i]);
-    return 0;
+        return -ENOMEM;
+    row.state = cli_cell_string(stack.state);
+    row.detail = *stack.detail ? cli_cell_string(stack.detail) : cli_cell_none();
+    if (!d->table)
+        stacks_head(d, t->tid, t->name, &stack);
+    for (uint64_t i = 0; (n = jsprof_read_frames(r, number, i, &frame, 1)) == 1; i++)
+        if (d->table)
+            stacks_row(d, &row, i, &frame);
+        else
+            stacks_line(d, i, &frame);
+    return (int)n;
 }
 
 /* Name a thread without a sample. */
-static void stacks_silent(const struct stacks *d, const struct jsp_account_thread *t)
+static void stacks_silent(const struct stacks *d, const jsprof_read_account *t)
 {
     struct stacks_row row = { .process = t->pid, .thread = t->tid, .name = t->name };
     row.state = row.detail = row.depth = row.function = row.module = row.line = row.kind =
@@ -167,24 +155,30 @@ static void stacks_silent(const struct stacks *d, const struct jsp_account_threa
 
 /* -- All threads ----------------------------------------------------------------- */
 
+/* Find the newest stack of each thread that counts, or else any. Return 0 or -ENOMEM. */
 static int stacks_find(struct stacks *d)
 {
-    struct jsp_profile *p = d->capture.profile;
-    struct jsp_walk walk;
-    struct jsp_walk_item item;
-    d->last = calloc((size_t)p->n_threads + 1, sizeof *d->last);
-    d->frames = malloc(JSP_PROFILE_DEPTH * sizeof *d->frames);
-    if (!d->last || !d->frames)
+    jsprof_reader *r = d->capture.reader;
+    jsprof_read_samples *samples;
+    jsprof_read_sample sample = { .size = sizeof sample };
+    jsprof_read_stack stack = { .size = sizeof stack };
+    int64_t got;
+    d->last = calloc((size_t)jsprof_read_threads(r, 0, NULL, 0) + 1, sizeof *d->last);
+    if (!d->last || jsprof_read_samples_open(&samples, r, NULL) < 0)
         return -ENOMEM;
-    jsp_walk_start(&walk, p, &d->capture.select);
-    while (jsp_walk_next(&walk, &item))
-        d->last[item.thread] = item.stack + 1;
-    return 0;
+    for (uint64_t i = 0; jsprof_read_stacks(r, i, &stack, 1) == 1; i++)
+        d->last[stack.thread] = (uint32_t)i + 1;
+    while ((got = jsprof_read_samples_next(samples, &sample, 1)) == 1)
+        d->last[sample.thread] = sample.stack + 1;
+    jsprof_read_samples_close(samples);
+    return (int)got;
 }
 
 static int stacks_print(struct stacks *d)
 {
-    const struct jsp_profile *p = d->capture.profile;
+    jsprof_reader *r = d->capture.reader;
+    jsprof_read_thread t = { .size = sizeof t };
+    jsprof_read_account a = { .size = sizeof a };
     int err = stacks_find(d);
     if (!err && !cli_form_is_text(d->form))
         d->table = cli_table_open(&(struct cli_show){
@@ -192,11 +186,11 @@ static int stacks_print(struct stacks *d)
             .document = &serve_stacks_document });
     if (!err && !cli_form_is_text(d->form) && !d->table)
         return CLI_FAILED;
-    for (uint32_t i = 0; !err && i < p->n_threads; i++)
-        err = d->last[i] ? stacks_thread(d, i, d->last[i] - 1) : 0;
-    for (uint32_t i = 0; !err && i < p->account.n_threads; i++)
-        if (p->account.threads[i].is_newest && !p->account.threads[i].in_file)
-            stacks_silent(d, &p->account.threads[i]);
+    for (uint64_t i = 0; !err && jsprof_read_threads(r, i, &t, 1) == 1; i++)
+        err = d->last[i] ? stacks_thread(d, &t, d->last[i] - 1) : 0;
+    for (uint64_t i = 0; !err && jsprof_read_accounts(r, i, &a, 1) == 1; i++)
+        if (a.is_newest && !a.in_file)
+            stacks_silent(d, &a);
     if (d->table)
         cli_table_close(d->table);
     return err ? cli_fail("dump", "%s", strerror(-err)) : CLI_OK;
@@ -225,7 +219,6 @@ int serve_stacks(pid_t pid, const struct cli_form *form)
         cli_close(&d.capture);
     }
     free(d.last);
-    free(d.frames);
     close(ask.fd);
     return status;
 }

@@ -143,7 +143,7 @@ static void top_look(struct top *t)
     remote_path(path, t->ask.fd);
     top_forget(&t->picture);
     top_read(&t->picture, path, &t->choice, top_part(t));
-    if (t->picture.capture.profile)
+    if (t->picture.capture.reader)
         t->seen = t->picture.span.to;
 }
 
@@ -214,7 +214,7 @@ static void top_key(struct top *t, int key)
     else if (view)
         t->choice.view = (enum top_view)(view - views);
     else if (key == 's')
-        t->choice.sort = (enum jsp_sort)((t->choice.sort + 1) % (JSP_SORT_NAME + 1));
+        t->choice.sort = top_sorts[t->choice.sort + 1] ? t->choice.sort + 1 : 0;
     else if (key == 'a')
         t->choice.is_all = !t->choice.is_all;
     else if (key == ' ')
@@ -325,7 +325,7 @@ static int top_check(struct top *t, const char *by, const char *sort, const char
         cli_form_check(command, &t->form))
         return CLI_USAGE;
     t->choice.view = (enum top_view)view;
-    t->choice.sort = (enum jsp_sort)order;
+    t->choice.sort = (uint32_t)order;
     if (t->ask.hz < 1 || t->ask.hz > 10000)
         return cli_usage(command, "--hz wants 1 to 10000, not %u", (unsigned)t->ask.hz);
     if (!top_seconds(delay, &t->delay))

@@ -5,7 +5,7 @@
 #ifndef JSP_SERVE_TOP_H
 #define JSP_SERVE_TOP_H
 
-#include "analyze/functions.h"
+#include "cli/functions.h"
 #include "cli/table.h"
 #include "remote.h"
 
@@ -15,7 +15,7 @@ extern const char *const top_views[], *const top_sorts[];
 /* What the user chose; keys change it. */
 struct top_choice {
     enum top_view view;
-    enum jsp_sort sort;
+    uint32_t sort;    /* in top_sorts */
     bool is_all;      /* since the recording began, not only the last seconds */
     bool has_native, is_vm_only;
     const char *thread;
@@ -31,8 +31,7 @@ struct top_span {
 struct top_picture {
     const struct top_choice *choice;
     struct cli_capture capture;
-    struct jsp_functions rows;
-    struct jsp_groups *groups;
+    struct cli_functions rows;
     struct top_span span;
     uint64_t gc, expirations, lost;
     char error[160];  /* why it is empty; "": it is not */

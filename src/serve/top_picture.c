@@ -10,8 +10,6 @@
 
 #include "cli/head.h"
 #include "cli/native.h"
-#include "cli/threads.h"
-#include "jsprof.h"
 
 const char *const top_views[] = { "function", "line", "thread", "category", "module", NULL };
 const char *const top_sorts[] = { "self", "total", "samples", "name", NULL };
@@ -26,52 +24,42 @@ static int top_choose(struct top_picture *p, jsprof_read_error *error)
         .flags = (c->has_native ? JSPROF_READ_NATIVE : 0u) | (c->is_vm_only ? JSPROF_READ_VM : 0u),
     };
     int err = jsprof_read_select(p->capture.reader, &filter, error);
-    cli_borrow(&p->capture);
+    cli_about(&p->capture);
     return err;
 }
 
 /* The part in which the collector ran: each stack counts once. */
 static int top_collector(struct top_picture *p)
 {
-    struct jsp_groups *kinds = NULL;
-    struct jsp_functions sums = { 0 };
-    int err = jsp_groups_open(&kinds, JSP_GROUP_KIND, NULL);
-    if (err == 0)
-        err = jsp_functions_build_by(&sums, p->capture.profile, &p->capture.select, kinds);
-    for (uint32_t i = 0; i < sums.n; i++)
-        if (strcmp(jsp_groups_name(kinds, sums.rows[i].function),
-                   jsp_kind_name(JSPROF_KIND_GC)) == 0)
-            p->gc = sums.rows[i].total;
-    jsp_functions_free(&sums);
-    jsp_groups_close(kinds);
-    return err;
+    jsprof_read_functions *kinds;
+    jsprof_read_function kind = { .size = sizeof kind };
+    const jsprof_read_order order = { .size = sizeof order, .by = "kind" };
+    int err = jsprof_read_functions_open(&kinds, p->capture.reader, &order, NULL);
+    if (err)
+        return err;
+    for (uint64_t i = 0; jsprof_read_function_rows(kinds, i, &kind, 1) == 1; i++)
+        if (strcmp(kind.name, "gc") == 0)
+            p->gc = kind.total;
+    jsprof_read_functions_close(kinds);
+    return 0;
 }
 
-static int top_build(struct top_picture *p)
+static int top_build(struct top_picture *p, jsprof_read_error *error)
 {
-    static const enum jsp_group_by by[] = { [TOP_LINES] = JSP_GROUP_LINE,
-                                            [TOP_THREADS] = JSP_GROUP_THREAD,
-                                            [TOP_CATEGORIES] = JSP_GROUP_CATEGORY,
-                                            [TOP_MODULES] = JSP_GROUP_MODULE };
-    int err = 0;
-    if (p->choice->view != TOP_FUNCTIONS)
-        err = jsp_groups_open(&p->groups, by[p->choice->view], p->capture.categories);
-    if (err == 0)
-        err = jsp_functions_build_by(&p->rows, p->capture.profile, &p->capture.select, p->groups);
-    if (err == 0)
-        jsp_functions_sort(&p->rows, p->capture.profile, p->choice->sort);
-    return err ? err : top_collector(p);
+    const jsprof_read_order order = { .size = sizeof order, .by = top_views[p->choice->view],
+                                      .sort = top_sorts[p->choice->sort] };
+    int err = cli_functions_read(&p->rows, &p->capture, &order, error);
+    if (err == 0 && (err = top_collector(p)) != 0)
+        snprintf(error->message, sizeof error->message, "%s", strerror(-err));
+    return err;
 }
 
 static void top_account(struct top_picture *p)
 {
-    const struct jsp_profile *of = p->capture.profile;
-    struct jsp_account_verdict verdict;
-    jsp_account_verdict(&of->account, &verdict);
-    p->expirations = verdict.sum.expirations;
-    p->lost = jsp_account_lost(&verdict.sum);
-    double end = of->last_time > of->start_time
-                     ? ((double)of->last_time - (double)of->start_time) / 1e9 : 0;
+    const jsprof_read_info *info = &p->capture.info;
+    p->expirations = info->expirations;
+    p->lost = info->lost;
+    double end = info->last > 0 ? (double)info->last / 1e9 : 0;
     if (end > p->span.to)
         p->span.to = end;
 }
@@ -91,12 +79,12 @@ void top_read(struct top_picture *p, const char *path, const struct top_choice *
     cli_name_capture(&p->capture, path);
     int err = jsprof_read_open(&p->capture.reader, &options, &error);
     if (err == 0) {
-        cli_borrow(&p->capture);
+        cli_about(&p->capture);
         top_account(p);
         err = top_choose(p, &error);
     }
-    if (err == 0 && (err = top_build(p)) != 0)
-        snprintf(error.message, sizeof error.message, "%s", strerror(-err));
+    if (err == 0)
+        err = top_build(p, &error);
     if (err)
         snprintf(p->error, sizeof p->error, "%.150s", error.message);
     if (err && p->capture.reader) { /* it has no rows */
@@ -107,13 +95,10 @@ void top_read(struct top_picture *p, const char *path, const struct top_choice *
 
 void top_forget(struct top_picture *p)
 {
-    jsp_functions_free(&p->rows);
-    jsp_groups_close(p->groups);
+    cli_functions_free(&p->rows);
     jsprof_read_close(p->capture.reader);
-    p->rows = (struct jsp_functions){ .n = 0 };
-    p->groups = NULL;
+    p->rows = (struct cli_functions){ .n = 0 };
     p->capture.reader = NULL;
-    p->capture.profile = NULL;
 }
 
 /* -- The head ------------------------------------------------------------------- */
@@ -127,13 +112,14 @@ static double top_seconds(const struct top_picture *p)
 static double top_load(const struct top_picture *p)
 {
     double seconds = top_seconds(p);
-    bool is_time = p->capture.profile && jsp_unit_is_time(p->capture.profile->unit);
-    return is_time && seconds > 0 ? (double)p->rows.value / 1e9 / seconds : 0;
+    const char *unit = p->capture.reader ? p->capture.info.unit : "samples";
+    bool is_time = !cli_unit_is_count(unit) && !cli_unit_is_bytes(unit);
+    return is_time && seconds > 0 ? (double)p->rows.sum.value / 1e9 / seconds : 0;
 }
 
 static double top_share(const struct top_picture *p, uint64_t value)
 {
-    return p->rows.value ? (double)value / (double)p->rows.value : 0;
+    return cli_functions_share(&p->rows, value);
 }
 
 void top_head(const struct top_picture *p, const struct remote_ask *ask)
@@ -143,31 +129,21 @@ void top_head(const struct top_picture *p, const struct remote_ask *ask)
     char load[CLI_NUMBER], gc[CLI_NUMBER], n[CLI_NUMBER], lost[CLI_NUMBER], all[CLI_NUMBER];
     cli_colour(s, CLI_BOLD);
     printf("%d ", (int)ask->pid);
-    if (p->capture.profile)
+    if (p->capture.reader)
         cli_name(s, cli_head_command(&p->capture), s->columns ? s->columns - 12 : 0);
     cli_colour(s, CLI_PLAIN);
     printf("\n%s %s%sgc %s%s%s sample%s%s%s of %s lost%s%s %.1f s\n", ask->clock,
            cli_percent(load, top_load(p)), dot, cli_percent(gc, top_share(p, p->gc)), dot,
-           cli_count(n, p->rows.samples), cli_s(p->rows.samples), dot, cli_count(lost, p->lost),
-           cli_count(all, p->expirations), dot, p->choice->is_all ? "all" : "last",
-           top_seconds(p));
+           cli_count(n, p->rows.sum.samples), cli_s(p->rows.sum.samples), dot,
+           cli_count(lost, p->lost), cli_count(all, p->expirations), dot,
+           p->choice->is_all ? "all" : "last", top_seconds(p));
 }
 
 /* -- Rows ------------------------------------------------------------------------- */
 
-static const char *top_name(const struct top_picture *p, const struct jsp_function_row *f)
-{
-    return jsp_functions_name(&p->rows, p->capture.profile, f);
-}
-
-static struct cli_cell top_get_name(CLI_OF_ROW)
-{
-    return cli_cell_string(top_name(of, row));
-}
-
 static struct cli_cell top_self(CLI_OF_ROW)
 {
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     struct cli_cell cell = cli_cell_real(top_share(of, f->self));
     cell.is_blank = f->self_samples == 0;
     cell.colour = cli_heat(cell.real);
@@ -176,7 +152,7 @@ static struct cli_cell top_self(CLI_OF_ROW)
 
 static struct cli_cell top_total(CLI_OF_ROW)
 {
-    return cli_cell_real(top_share(of, ((const struct jsp_function_row *)row)->total));
+    return cli_cell_real(top_share(of, ((const jsprof_read_function *)row)->total));
 }
 
 /* Print the name, and of a function its module and its hottest line. */
@@ -184,18 +160,16 @@ static void top_draw(const struct cli_table *t, const void *row, int room)
 {
     const struct top_picture *p = cli_table_of(t);
     const struct cli_style *s = &p->capture.style;
-    const struct jsp_function_row *f = row;
+    const jsprof_read_function *f = row;
     char module[CLI_PLACE] = "", place[CLI_PLACE] = "";
-    if (!p->groups) {
-        const struct jsp_function *function = &p->capture.profile->functions[f->function];
-        cli_native_module(module, &p->capture, function->name, function->module);
-        const char *file = f->file ? p->capture.profile->files[f->file] : "";
-        cli_native_place(place, &p->capture, (struct cli_line){ file, f->line });
+    if (p->choice->view == TOP_FUNCTIONS) {
+        cli_native_module(module, &p->capture, f->name, f->module);
+        cli_native_place(place, &p->capture, (struct cli_line){ f->file, f->line });
     }
     int used = (int)strlen(module) + (int)strlen(place);
     if (room && room < used + 16)
         used = 0, *module = 0, *place = 0;
-    cli_name(s, cli_span(top_name(p, f)), room ? room - used : 0);
+    cli_name(s, cli_span(f->name), room ? room - used : 0);
     cli_colour(s, CLI_DIM);
     fputs(module, stdout);
     fputs(place, stdout);
@@ -208,11 +182,11 @@ static const char *top_heading(const struct cli_table *t)
     return heads[((const struct top_picture *)cli_table_of(t))->choice->view];
 }
 
-#define TOP_FIELD(field) .offset = offsetof(struct jsp_function_row, field)
+#define TOP_FIELD(field) .offset = offsetof(jsprof_read_function, field)
 
 static const struct cli_column top_columns[] = {
     { .name = "name", .head = "FUNCTION", .heading = top_heading, .type = CLI_TYPE_TEXT,
-      .get = top_get_name, .draw = top_draw, .place = 90,
+      .get = cli_get_string, TOP_FIELD(name), .draw = top_draw, .place = 90,
       .means = "The function, line, thread, category or module: see --by." },
     { .name = "self_share", .head = "SELF", .type = CLI_TYPE_SHARE, .get = top_self, .place = 10,
       .width = 7, .means = "The part of the time that was spent in the row itself." },
@@ -255,9 +229,9 @@ static const struct cli_column top_head_columns[] = {
       .means = "The time of all threads together, as a part of this time." },
     { .name = "gc", .type = CLI_TYPE_SHARE, .get = top_get_gc,
       .means = "The part of the threads' time in which a garbage collector ran." },
-    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64, TOP_HEAD(rows.samples),
+    { .name = "samples", .type = CLI_TYPE_COUNT, .get = cli_get_u64, TOP_HEAD(rows.sum.samples),
       .means = "Samples that count." },
-    { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64, TOP_HEAD(rows.value),
+    { .name = "value", .type = CLI_TYPE_VALUE, .get = cli_get_u64, TOP_HEAD(rows.sum.value),
       .means = "The value of these samples." },
     { .name = "lost", .type = CLI_TYPE_COUNT, .get = cli_get_u64, TOP_HEAD(lost),
       .means = "Expirations that are in no sample." },
@@ -277,7 +251,7 @@ int top_rows(const struct top_picture *p, const struct cli_form *form, uint32_t 
     struct cli_table *t = cli_table_open(&(struct cli_show){
         .form = form, .command = "top", .columns = top_columns, .document = &top_document,
         .head = p, .of = p, .capture = &p->capture });
-    for (uint32_t i = 0; t && i < p->rows.n && (limit == 0 || i < limit); i++)
+    for (uint64_t i = 0; t && i < p->rows.n && (limit == 0 || i < limit); i++)
         cli_table_row(t, &p->rows.rows[i]);
     return cli_table_close(t);
 }
