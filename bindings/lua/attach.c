@@ -40,6 +40,7 @@ static int attach_on_close(lua_State *L)
     if (!lua)
         return 0;
     attach_forget(lua);
+    lua->walker->root = 0; /* of use where another thread closes the state: the next call fails */
     jsprof_thread_set_walker(lua->thread, NULL, NULL);
     jsp_lua_count_end(lua, NULL);
     if (lua->on_close)
@@ -68,9 +69,7 @@ int jsp_lua_protected(lua_State *L, lua_CFunction f, void *data)
 {
     if (!lua_checkstack(L, 4))
         return -ENOMEM;
-    lua_pushcfunction(L, f);
-    lua_pushlightuserdata(L, data);
-    int status = lua_pcall(L, 1, 0, 0);
+    int status = compat_cpcall(L, f, data);
     if (status == LUA_OK)
         return 0;
     lua_pop(L, 1);
@@ -170,8 +169,8 @@ int jsprof_lua_detach(jsprof_lua *lua)
 {
     if (!lua)
         return 0;
-    int err = lua->box ? jsprof_thread_set_walker(lua->thread, NULL, NULL) : 0;
-    if (err)
+    int err = jsprof_thread_set_walker(lua->thread, NULL, NULL);
+    if (err && lua->box)
         return err;
     jsp_lua_count_end(lua, lua->box ? (lua_State *)lua->main : NULL);
     attach_forget(lua);

@@ -15,6 +15,7 @@
 #if LUA_VERSION_NUM == 501
 #pragma weak luaL_loadbuffer
 #pragma weak lua_call
+#pragma weak lua_cpcall
 #pragma weak lua_objlen
 #pragma weak lua_pcall
 #pragma weak lua_tonumber
@@ -52,6 +53,11 @@ static inline int compat_resume(lua_State *co, lua_State *from, int n)
     (void)from;
     return lua_resume(co, n);
 }
+/* Call f(data) protected. To push a C function may fail for want of memory; this does it inside. */
+static inline int compat_cpcall(lua_State *L, lua_CFunction f, void *data)
+{
+    return lua_cpcall(L, f, data);
+}
 static inline size_t compat_length(lua_State *L, int at)
 {
     return lua_objlen(L, at);
@@ -64,6 +70,12 @@ static inline void compat_pushglobals(lua_State *L)
 static inline void compat_setfuncs(lua_State *L, const luaL_Reg *functions)
 {
     luaL_setfuncs(L, functions, 0);
+}
+static inline int compat_cpcall(lua_State *L, lua_CFunction f, void *data)
+{
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, data);
+    return lua_pcall(L, 1, 0, 0);
 }
 static inline size_t compat_length(lua_State *L, int at)
 {

@@ -173,6 +173,13 @@ static bool preload_has_version(void *object)
     return text && strncmp(text + 4, ours, strlen(ours)) == 0;
 }
 
+/* Return whether the caller is another copy of this module, which a program required, and the
+ * function is its own: that copy would only pass the call on to this one again. */
+static bool preload_is_copy(void *object, const Dl_info *caller, const Dl_info *its)
+{
+    return its->dli_fbase == caller->dli_fbase && dlsym(object, "luaopen_jsprof");
+}
+
 /* Find the function that a caller at this address means. A plugin that is loaded with RTLD_LOCAL
  * has its Lua in a scope of its own. If a recording is asked for, show that Lua to the module,
  * which finds it in the global scope. */
@@ -182,7 +189,7 @@ static void *preload_find(const char *name, const void *from)
     void *object = dladdr(from, &caller) ? dlopen(caller.dli_fname, RTLD_NOLOAD | RTLD_LAZY) : NULL;
     void *found = object ? dlsym(object, name) : NULL;
     if (!found || !dladdr(found, &its) || !dladdr(preload_marks, &us) ||
-        its.dli_fbase == us.dli_fbase)
+        its.dli_fbase == us.dli_fbase || preload_is_copy(object, &caller, &its))
         found = dlsym(RTLD_NEXT, name); /* the program's own scope is the global one */
     else if (!dlsym(RTLD_NEXT, "lua_gettop") && jsp_lua_environment_asks() &&
              preload_has_version(object))

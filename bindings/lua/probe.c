@@ -213,8 +213,9 @@ static int probe_learn(lua_State *L)
     void *walker = lua_touserdata(L, 1);
     lua_State *co = lua_newthread(L);
     jsp_lua_walk_learn(walker, (uintptr_t)L);
-    lua_pushcfunction(co, probe_learn_here);
-    lua_pushlightuserdata(co, walker);
+    lua_pushcfunction(L, probe_learn_here); /* an error in a coroutine that does not run is fatal */
+    lua_pushlightuserdata(L, walker);
+    lua_xmove(L, co, 2);
     return compat_resume(co, L, 1) == LUA_OK ? 0 : luaL_error(L, "probe");
 }
 
@@ -255,8 +256,8 @@ static int probe_resume(lua_State *L)
 {
     lua_State *co = lua_newthread(L);
     lua_pushvalue(L, lua_upvalueindex(2));
-    lua_xmove(L, co, 1);
-    probe_push(co, probe_upvalue(L), probe_here);
+    probe_push(L, probe_upvalue(L), probe_here);
+    lua_xmove(L, co, 2);
     return compat_resume(co, L, 1) == LUA_OK ? 0 : luaL_error(L, "probe");
 }
 
