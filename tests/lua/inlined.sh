@@ -1,7 +1,7 @@
 #!/bin/sh
 # inlined.sh - functions that LuaJIT compiled into the loop of another one: each has its stack and
 # its own time. The truth is a clock: functions alone, and a benchmark before and after one
-# function got more work. On descriptor 3 it prints what luajit -jp says beside it.
+# function got more work. On descriptor 3 it prints what luajit -jp says beside it, and a table.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -9,12 +9,13 @@ set -u
 
 JIT_MODULES='/usr/share/luajit-2.1/?.lua;/usr/share/luajit-2.1.0-beta3/?.lua;;'
 RUNS=120 # of the benchmark
+NAMES='handler schedule runTask queuePacket device append'
 
-theirs() # SCRIPT ARGS...: functions and percents in one line
+# Functions and percents of -jp, in one line.
+theirs() # SCRIPT ARGS...
 {
     LUA_PATH=$JIT_MODULES stock -jp=fi1m2,"$SCRATCH/theirs" "$@" >"$SCRATCH/out" || return 1
-    tr -s ' \n' '  ' <"$SCRATCH/theirs" >&3
-    echo >&3
+    echo "luajit -jp: $(tr -s ' \n' '  ' <"$SCRATCH/theirs")" >&3
 }
 
 # Our percent of a function's own time; of Lua's functions alone.
@@ -40,7 +41,6 @@ alone()
     while read -r name percent; do
         near "$name" "$(self_of "$name")" "$percent" 8 || bad=1
     done <"$SCRATCH/alone"
-    printf 'luajit -jp: ' >&3
     theirs "$SCRIPTS/inlined.lua" 4000000 && [ $bad = 0 ]
 }
 
@@ -67,33 +67,40 @@ same_shapes()
         grep -q ';meta .*;__index ' "$SCRATCH/compiled"
 }
 
-# The benchmark as it is: its time, and that functions are seen that the loop of schedule contains.
+# A line of the table for a function: its percent by the clock, ours, and -jp's, which shows none
+# below 2.
+row() # KIND FUNCTION CLOCK OURS
+{
+    printf '%-12s %-5s %5s %5.0f %3.0f\n' "$2" "$1" "$3" "$4" \
+        "$(awk -v f="$2" '$2 == f { of += $1 } END { print of + 0 }' "$SCRATCH/theirs")" \
+        >"$SCRATCH/row.$1.$2"
+}
+
+# The benchmark as it is: functions are seen that the loop of schedule contains.
 plainly()
 {
-    four=$(record "$SCRIPTS/richards.lua" $((4 * RUNS))) || return 1
-    plain=$(awk -v four="$four" 'BEGIN { print four / 4 }')
+    record "$SCRIPTS/richards.lua" $((4 * RUNS)) || return 1
     "$JSPROF_TOOL" report --vm --csv "$SCRATCH/cap" | head -n 12
+    theirs "$SCRIPTS/richards.lua" $((4 * RUNS)) || return 1
+    for name in $NAMES; do
+        row plain "$name" - "$(self_of "$name")"
+    done
     for name in handler queuePacket worker; do
         share=$(self_of "$name")
         awk -v s="$share" 'BEGIN { exit !(s > 0) }' || return 1
     done
-    printf 'luajit -jp: ' >&3
-    theirs "$SCRIPTS/richards.lua" $((4 * RUNS))
 }
 
-# The time by which the benchmark takes longer is the function's.
+# The time by which the benchmark takes longer is the function's. Both times are of one moment.
 burdened() # FUNCTION
 {
-    longer=$(record "$SCRIPTS/richards.lua" "$RUNS" "$1") || return 1
-    near "$1" "$(self_of "$1")" \
-        "$(awk -v a="$plain" -v b="$longer" 'BEGIN { print 100 * (b - a) / b }')" 10 || return 1
-    printf 'luajit -jp: ' >&3
-    theirs "$SCRIPTS/richards.lua" "$RUNS" "$1"
-}
-
-burdened_anew() # FUNCTION
-{
-    plainly && burdened "$1"
+    plain=$(record "$SCRIPTS/richards.lua" "$RUNS") &&
+        longer=$(record "$SCRIPTS/richards.lua" "$RUNS" "$1") &&
+        theirs "$SCRIPTS/richards.lua" "$RUNS" "$1" || return 1
+    clock=$(awk -v a="$plain" -v b="$longer" 'BEGIN { printf "%.0f", 100 * (b - a) / b }')
+    share=$(self_of "$1")
+    row more "$1" "$clock" "$share"
+    near "$1" "$share" "$clock" 10
 }
 
 one()
@@ -102,8 +109,12 @@ one()
     check 'and are called by that loop' share_is 50 75 'heavy .*all .*main chunk'
     check 'compiled calls have the stacks of interpreted ones' same_shapes
     check 'Richards shows the functions that schedule runs' thrice plainly
-    for name in queuePacket handler device append; do
-        check "more work in $name is time of $name" thrice burdened_anew "$name"
+    for name in $NAMES; do
+        check "more work in $name is time of $name" thrice burdened "$name"
+    done
+    printf '%-12s %-5s %5s %5s %3s\n' function work clock ours -jp >&3
+    for name in $NAMES; do
+        cat "$SCRATCH/row.plain.$name" "$SCRATCH/row.more.$name" >&3
     done
 }
 
