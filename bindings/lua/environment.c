@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../printed.h"
 #include "jsprof.h"
 #include "module_options.h"
 
@@ -109,7 +110,7 @@ static void environment_output(lua_State *L)
     const char *path = environment_get("JSPROF");
     environment_path(L, "JSPROF", "output");
     lua_getfield(L, -1, "output");
-    if (path && (strcmp(path, "-") == 0 || jsp_lua_options_is_printed(lua_tostring(L, -1))))
+    if (path && (strcmp(path, "-") == 0 || jsp_is_printed(lua_tostring(L, -1))))
         luaL_error(L, "jsprof: JSPROF=%s: " JSP_LUA_PRINTED, path);
     lua_pop(L, 1);
 }

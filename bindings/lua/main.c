@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../printed.h"
 #include "environment.h"
 #include "fatal_signals.h"
 #include "module.h"
@@ -179,7 +180,7 @@ static int main_check(struct main_options *o)
                   { "JSPROF_SEGMENT", o->segment }, { "JSPROF_KEEP", o->keep },
                   { "JSPROF_KEEP_MIB", o->keep_mib } };
     char why[300];
-    if (o->output && jsp_lua_options_is_printed(o->output))
+    if (o->output && jsp_is_printed(o->output))
         return fprintf(stderr, "jsprof-lua: %s=%s: " JSP_LUA_PRINTED "\n", o->output_name,
                        o->output), 2;
     if (o->environment_traces < 0 || o->environment_loop < 0 || o->environment_tasks < 0)

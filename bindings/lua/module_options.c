@@ -4,12 +4,10 @@
  */
 #include "module_options.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "../printed.h"
 #include "compat.h"
 
 static const char *options_text(lua_State *L, const char *field, const char *fallback)
@@ -144,36 +142,10 @@ static void options_tasks(lua_State *L, struct jsp_lua_options *o)
     o->tasks = options_flag(L, "tasks") || stalls;
 }
 
-static bool options_is_same(const struct stat *file, int fd)
-{
-    struct stat other;
-    return fstat(fd, &other) == 0 && file->st_dev == other.st_dev &&
-           file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
-}
-
-/* /dev/tty is the program's terminal by another name. */
-static bool options_is_terminal(const char *path, const struct stat *file)
-{
-    int fd = S_ISCHR(file->st_mode) ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
-    bool is_terminal = fd >= 0 && isatty(fd);
-    if (fd >= 0)
-        close(fd);
-    return is_terminal;
-}
-
-bool jsp_lua_options_is_printed(const char *path)
-{
-    struct stat file;
-    return strcmp(path, "-") == 0 ||
-           (stat(path, &file) == 0 && (options_is_same(&file, STDOUT_FILENO) ||
-                                       options_is_same(&file, STDERR_FILENO) ||
-                                       options_is_terminal(path, &file)));
-}
-
 static const char *options_output(lua_State *L)
 {
     const char *path = options_text(L, "output", NULL);
-    if (path && jsp_lua_options_is_printed(path))
+    if (path && jsp_is_printed(path))
         luaL_error(L, "jsprof.start: output=%s: " JSP_LUA_PRINTED, path);
     return path;
 }

@@ -25,10 +25,6 @@ struct jsp_lua_options {
 /* Return the JSPROF_CALLS_... of a text such as "count,time"; 0: a word is unknown. */
 uint32_t jsp_lua_options_modes(const char *text);
 
-/* Return whether a capture at this path would mix with what the program prints: "-", the file or
- * pipe of standard output or error, or a terminal. */
-bool jsp_lua_options_is_printed(const char *path);
-
 #define JSP_LUA_PRINTED "the program prints there; this needs a file of its own"
 
 /* Read the table at the stack's first place, or the defaults where there is none. Raise a Lua

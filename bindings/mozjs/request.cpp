@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "../printed.h"
 #include "environment.h"
 
 namespace {
@@ -67,28 +67,6 @@ bool request_read_tasks(const char *program, const char *name, const char *text,
         return true;
     fprintf(stderr, "%s: %s=%s: %s\n", program, name, text, allowed);
     return false;
-}
-
-/* Return whether the descriptor leads to the place where a new file of this name would
- * be. */
-bool request_is_same(const struct stat *file, int fd)
-{
-    struct stat other;
-
-    return fstat(fd, &other) == 0 && file->st_dev == other.st_dev &&
-           file->st_ino == other.st_ino && (!S_ISCHR(file->st_mode) || isatty(fd));
-}
-
-/* /dev/tty is the program's terminal by another name. */
-bool request_is_terminal(const char *path, const struct stat *file)
-{
-    const int fd = S_ISCHR(file->st_mode)
-                       ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
-    const bool is_terminal = fd >= 0 && isatty(fd);
-
-    if (fd >= 0)
-        close(fd);
-    return is_terminal;
 }
 
 /* Set the session's options, except the destination. */
@@ -333,12 +311,7 @@ bool request_open(const profile_options *options, const request_program *program
 
 bool request_is_apart(const char *program, const char *option, const char *path)
 {
-    struct stat file;
-
-    if (strcmp(path, "-") != 0 &&
-        (stat(path, &file) < 0 || !(request_is_same(&file, STDOUT_FILENO) ||
-                                    request_is_same(&file, STDERR_FILENO) ||
-                                    request_is_terminal(path, &file))))
+    if (!jsp_is_printed(path))
         return true;
     fprintf(stderr, "%s: %s=%s: the program prints there; this needs a file of its own\n",
             program, option, path);
