@@ -256,6 +256,7 @@ typedef struct jsprof_read_account {
     uint64_t alloc_lost, alloc_untold; /* samples: lost; that count as live for want of room */
     /* labels without room, cut, set in a signal handler, ended twice */
     uint64_t labels_full, labels_cut, labels_foreign, labels_unmatched;
+    uint32_t thread; /* its number among jsprof_read_threads; JSPROF_READ_ALL: none */
     bool is_newest;           /* no later thread has its number */
 } jsprof_read_account;
 JSPROF_READ_API int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first,

@@ -82,6 +82,7 @@ int jsp_account_seal(struct jsp_account *a)
         struct jsp_account_thread *older = jsp_account_of_tid(a, t->pid, t->tid);
         uint32_t hash = account_tid_hash(a, t->pid, t->tid);
         t->is_newest = true;
+        t->older = older;
         t->kept_of_tid = t->kept + (older ? older->kept_of_tid : 0);
         t->unseen_of_tid = jsp_account_unseen(t) + (older ? older->unseen_of_tid : 0);
         if (older) {

@@ -152,6 +152,7 @@ struct jsp_account_thread {
      * each tid has the sums of all: */
     int32_t pid;
     bool is_newest;
+    const struct jsp_account_thread *older; /* the one before it with this tid, or NULL */
     uint64_t kept_of_tid; /* by the lines */
     uint64_t unseen_of_tid; /* expirations without a sample, except pauses */
     uint64_t in_file; /* by the file's samples; the caller that counts them adds here */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/losses.h"
+
 enum {
     ADVICE_WAITING = 10, /* less than 1 part in so many was CPU time: the rest is waits */
     ADVICE_SELDOM = 2,   /* so many expirations a sample */
@@ -47,7 +49,8 @@ static bool advice_read(struct advice *a, const struct cli_capture *c)
         a->running += thread.running;
     }
     for (uint64_t i = 0; jsprof_read_losses(r, JSPROF_READ_ALL, i, &loss, 1) == 1; i++) {
-        if (strcmp(loss.key, "lost_undelivered") == 0 || strcmp(loss.key, "lost_late") == 0)
+        if (strcmp(loss.key, jsp_losses[JSP_LOST_UNDELIVERED].key) == 0 ||
+            strcmp(loss.key, jsp_losses[JSP_LOST_LATE].key) == 0)
             a->late += loss.count;
         if (!i || loss.count > a->most.count)
             a->most = loss;

@@ -243,16 +243,13 @@ static struct info_row info_row(const struct cli_capture *c, const struct cli_ac
 }
 
 /* Find what the thread was doing. Its samples do not show in which of its accounts they are. */
-static void info_states_of(struct info_row *r, int32_t pid, int32_t tid)
+static void info_states_of(struct info_row *r, const jsprof_read_account *of)
 {
     const struct cli_accounts *a = r->accounts;
-    r->has_states = false;
+    r->has_states = r->capture->info.has_states && of->thread < a->n_sampled;
     memset(r->by_state, 0, sizeof r->by_state);
-    for (uint64_t i = 0; r->capture->info.has_states && !r->has_states && i < a->n_sampled; i++)
-        if (a->sampled[i].pid == pid && a->sampled[i].tid == tid) {
-            cli_info_states_add(r->by_state, &a->sampled[i]);
-            r->has_states = true;
-        }
+    if (r->has_states)
+        cli_info_states_add(r->by_state, &a->sampled[of->thread]);
 }
 
 static void info_of_account(struct info_row *r, const struct cli_account *t)
@@ -260,7 +257,7 @@ static void info_of_account(struct info_row *r, const struct cli_account *t)
     r->account = t;
     r->has_states = false;
     if (t->is.is_newest)
-        info_states_of(r, t->is.pid, t->is.tid);
+        info_states_of(r, &t->is);
     r->process = t->is.pid;
     r->thread = t->is.tid;
     r->name = t->is.name;
@@ -337,7 +334,7 @@ static int info_threads(const struct cli_capture *c, const struct cli_accounts *
         info_of_account(&row, &sums[i].t);
         cli_table_row(t, &row);
         cli_info_extras(&sums[i]);
-        info_states_of(&row, row.process, row.thread);
+        info_states_of(&row, &sums[i].t.is);
         if (row.has_states && a->n_sampled > 1) {
             fputs("           ", stdout);
             cli_info_by_state(row.by_state);

@@ -98,7 +98,7 @@ static jsprof_read_thread about_thread(const jsprof_reader *r, uint32_t i)
 {
     const struct jsp_profile *p = &r->profile;
     const struct jsp_thread_info *t = &p->threads[i];
-    struct jsp_account_thread sum = jsp_reader_sum(p, t);
+    struct jsp_account_thread sum = jsp_reader_sum(t);
     return (jsprof_read_thread){
         .pid = t->pid, .tid = t->tid,
         .is_chosen = !r->choice.threads || r->choice.threads[i],

@@ -133,8 +133,7 @@ int64_t jsp_reader_defects(const struct jsp_read_defects *d, uint64_t first,
                            jsprof_read_defect *out, uint64_t n);
 
 /* Add up the accounts of one thread. */
-struct jsp_account_thread jsp_reader_sum(const struct jsp_profile *p,
-                                         const struct jsp_thread_info *t);
+struct jsp_account_thread jsp_reader_sum(const struct jsp_thread_info *t);
 
 /* Describe that the capture has no tasks. Return -ENODATA. */
 int jsp_reader_no_tasks(jsprof_read_error *e);

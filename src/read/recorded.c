@@ -4,8 +4,10 @@
  */
 #include "reader.h"
 
-static jsprof_read_account recorded_account(const struct jsp_account_thread *a)
+static jsprof_read_account recorded_account(const struct jsp_profile *p,
+                                            const struct jsp_account_thread *a)
 {
+    const struct jsp_thread_info *thread = jsp_profile_thread(p, a->pid, a->tid);
     return (jsprof_read_account){
         .pid = a->pid, .tid = a->tid, .name = a->name, .samples = a->samples,
         .expirations = a->expirations, .kept = a->kept, .lost = jsp_account_lost(a),
@@ -19,6 +21,7 @@ static jsprof_read_account recorded_account(const struct jsp_account_thread *a)
         .alloc_bytes = a->alloc_bytes, .alloc_lost = a->alloc_lost,
         .alloc_untold = a->alloc_untold, .labels_full = a->tags_full, .labels_cut = a->tags_cut,
         .labels_foreign = a->tags_foreign, .labels_unmatched = a->tags_unmatched,
+        .thread = thread ? (uint32_t)(thread - p->threads) : JSPROF_READ_ALL,
         .is_newest = a->is_newest,
     };
 }
@@ -31,7 +34,7 @@ int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first, jsprof_read
     if (!jsp_reader_range(all->n_threads, first, n, out, &rows))
         return rows;
     for (uint64_t i = 0; i < (uint64_t)rows; i++) {
-        const jsprof_read_account row = recorded_account(&all->threads[first + i]);
+        const jsprof_read_account row = recorded_account(&r->profile, &all->threads[first + i]);
         jsp_reader_give(out, i, &row, sizeof row);
     }
     return rows;
@@ -51,7 +54,7 @@ int jsprof_read_session_of(const jsprof_reader *r, jsprof_read_session *out,
     };
     jsp_reader_give(out, 0, &session, sizeof session);
     if (all) {
-        jsprof_read_account sum = recorded_account(&v.sum);
+        jsprof_read_account sum = recorded_account(&r->profile, &v.sum);
         sum.name = "";
         jsp_reader_give(all, 0, &sum, sizeof sum);
     }
@@ -82,15 +85,11 @@ int64_t jsprof_read_account_losses(const jsprof_reader *r, uint64_t account, uin
     return account < all->n_threads ? recorded_losses(&all->threads[account], first, out, n) : 0;
 }
 
-struct jsp_account_thread jsp_reader_sum(const struct jsp_profile *p,
-                                         const struct jsp_thread_info *t)
+struct jsp_account_thread jsp_reader_sum(const struct jsp_thread_info *t)
 {
     struct jsp_account_thread sum = { 0 };
-    for (uint32_t i = 0; i < p->account.n_threads; i++) {
-        const struct jsp_account_thread *a = &p->account.threads[i];
-        if (a->pid == t->pid && a->tid == t->tid)
-            jsp_embedded_account_add(&sum, a);
-    }
+    for (const struct jsp_account_thread *a = t->losses; a; a = a->older)
+        jsp_embedded_account_add(&sum, a);
     return sum;
 }
 
@@ -103,6 +102,6 @@ int64_t jsprof_read_losses(const jsprof_reader *r, uint32_t thread, uint64_t fir
         return 0;
     jsp_account_verdict(&p->account, &v);
     if (thread != JSPROF_READ_ALL)
-        v.sum = jsp_reader_sum(p, &p->threads[thread]);
+        v.sum = jsp_reader_sum(&p->threads[thread]);
     return recorded_losses(&v.sum, first, out, n);
 }
