@@ -174,6 +174,14 @@ whole_clock() # CLOCK LIMIT LAUNCHER PROGRAM ARG
         "user and system, $whole_pairs rounds of $4; $elapsed"
     case $3 in
     -) ;;
+    *.so)
+        elapsed=$(awk 'NR == 5 { printf "elapsed %.4f (%.4f..%.4f)", $1, $4, $5 }' \
+            "$work/whole.lines")
+        whole_row '  the same timer, an empty handler / plain' - \
+            "$(sed -n 4p "$work/whole.lines")" "user and system; $elapsed"
+        whole_row '  recorded / the empty handler' - "$(sed -n 6p "$work/whole.lines")" \
+            'user and system'
+        ;;
     looker) whole_row "  the same with the looker" - "$(sed -n 4p "$work/whole.lines")" \
         "user and system; $(samples_of JSPROF_SOURCE=timer "$@") by timers, $(
         )$(samples_of JSPROF_SOURCE=looker "$@") by the looker" ;;
@@ -222,7 +230,7 @@ whole() # ARG OF nbody
 {
     relinks
     whole_clock cpu 1.01 "$work/links" nbody "$1"
-    whole_clock wall 1.03 - nbody "$1"
+    whole_clock wall 1.03 "$work/empty.so" nbody "$1"
     whole_nothing 'require, open and close' ''
     whole_nothing '  open and close' 'require "jsprof"'
 }
@@ -309,6 +317,7 @@ all_shares()
 }
 
 "$CC" -O2 -shared -fPIC -pthread -o "$work/thread.so" "$here/lua/thread.c"
+"$CC" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/empty.so" "$here/peers/empty.c"
 "$CC" -D_GNU_SOURCE -O2 -o "$work/whole" "$here/lua/whole.c" -lm
 for version in ${LUA_BENCH:-5.1 5.2 5.3 5.4 jit}; do
     lua=/usr/bin/lua$version

@@ -1,15 +1,15 @@
 /* whole.c - what recording costs a whole process: a command as it is, the same with JSPROF set, and
  * a launcher that records nothing, in turns. Every run has an environment of another size, and the
  * address space layout that the kernel gives it, so that neither favours a side. LAUNCHER is a
- * folder of links of one program, 0, 1 and so on, which take turns, or the word looker: then the
- * third is the command recorded with JSPROF_SOURCE=looker.
+ * folder of links of one program, 0, 1 and so on, which take turns; or a library NAME.so, which the
+ * third has preloaded; or the word looker: then the third is recorded with JSPROF_SOURCE=looker.
  *
  *     whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...
  *
  * Print a line of five numbers for each: the median, the 95% interval of the median, the quartiles.
  * They are user and system time of recorded / plain, its elapsed time, recorded - plain in
- * milliseconds of user and system time, and the launcher's user and system time / plain; without a
- * launcher ("-") the last line is missing.
+ * milliseconds of user and system time; then user and system time of the third / plain, its elapsed
+ * time, and user and system time of recorded / the third, if there is a launcher (not "-").
  *
  * SPDX-License-Identifier: MIT
  */
@@ -63,6 +63,18 @@ static bool is_looker(char **argv)
     return strcmp(argv[4], "looker") == 0;
 }
 
+static bool is_library(char **argv)
+{
+    const char *dot = strrchr(argv[4], '.');
+    return dot && strcmp(dot, ".so") == 0;
+}
+
+/* A folder, or one of the links in it. */
+static bool is_link(char **argv)
+{
+    return !is_looker(argv) && !is_library(argv);
+}
+
 static void become(char **argv, enum kind kind)
 {
     static char padding[PADDING + 1];
@@ -74,12 +86,14 @@ static void become(char **argv, enum kind kind)
     bool is_looked = kind == IDLE && is_looker(argv);
     if (is_looked)
         setenv("JSPROF_SOURCE", "looker", 1);
+    if (kind == IDLE && is_library(argv))
+        setenv("LD_PRELOAD", argv[4], 1);
     if (kind == RECORDED || is_looked) {
         setenv("JSPROF", argv[2], 1);
         setenv("JSPROF_CLOCK", argv[3], 1);
         setenv("LUA_INIT", "require 'jsprof'", 1);
     }
-    execv(kind == IDLE && !is_looked ? argv[4] : argv[5], argv + 5);
+    execv(kind == IDLE && is_link(argv) ? argv[4] : argv[5], argv + 5);
     _exit(127);
 }
 
@@ -124,7 +138,7 @@ static void print(double *values, int n)
 
 int main(int argc, char **argv)
 {
-    static double cpu[MOST], wall[MOST], more[MOST], idle[MOST];
+    static double cpu[MOST], wall[MOST], more[MOST], idle[MOST], idle_wall[MOST], over[MOST];
     int n = argc > 5 ? atoi(argv[1]) : 0;
     if (n < 1 || n > MOST)
         return fprintf(stderr, "usage: whole ROUNDS CAPTURE CLOCK LAUNCHER COMMAND ARG...\n"), 2;
@@ -134,19 +148,26 @@ int main(int argc, char **argv)
         struct took of[N_KINDS];
         for (int k = 0; k < n_kinds; k++) { /* the order changes from round to round */
             enum kind kind = (enum kind)((i & 1 ? n_kinds - 1 - k : k) + i / 2) % n_kinds;
-            if (kind == IDLE && !is_looker(argv))
+            if (kind == IDLE && is_link(argv))
                 argv[4] = link_next(folder);
             of[kind] = run(argv, kind);
         }
         cpu[i] = of[RECORDED].cpu / of[PLAIN].cpu;
         wall[i] = of[RECORDED].wall / of[PLAIN].wall;
         more[i] = 1000 * (of[RECORDED].cpu - of[PLAIN].cpu);
-        idle[i] = n_kinds == N_KINDS ? of[IDLE].cpu / of[PLAIN].cpu : 1;
+        if (n_kinds == IDLE)
+            continue;
+        idle[i] = of[IDLE].cpu / of[PLAIN].cpu;
+        idle_wall[i] = of[IDLE].wall / of[PLAIN].wall;
+        over[i] = of[RECORDED].cpu / of[IDLE].cpu;
     }
     print(cpu, n);
     print(wall, n);
     print(more, n);
-    if (n_kinds == N_KINDS)
-        print(idle, n);
+    if (n_kinds == IDLE)
+        return 0;
+    print(idle, n);
+    print(idle_wall, n);
+    print(over, n);
     return 0;
 }
