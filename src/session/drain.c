@@ -101,6 +101,7 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     drain_masks(p, began);
     p->builds = p->running;
     p->quiet = !jsp_sleeper_busy(&p->sleeper);
+    p->fullest = 0;
     drain_signal(p);
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
@@ -234,16 +235,11 @@ int jsp_drain_write(struct jsprof *p, int (*flush)(struct jsp_output *))
     return err;
 }
 
-/* Return the time until the next pass, shorter when a ring is filling up. */
+/* Return the time until the next pass, shorter when the last one found a ring that fills up. */
 static uint64_t drain_pace(const struct jsprof *p, uint64_t interval)
 {
-    bool filling = false, idle = true;
-    for (const struct jsp_thread *t = p->threads; t; t = t->next) {
-        uint64_t used = jsp_ring_used(&t->sampled.ring), tasks = jsp_ring_used(&t->tasks.ring);
-        used = used > tasks ? used : tasks; /* both rings have the same capacity */
-        filling = filling || used > t->sampled.ring.capacity / 4;
-        idle = idle && used < t->sampled.ring.capacity / 16;
-    }
+    bool filling = p->fullest > p->setup.ring_words / 4;
+    bool idle = p->fullest < p->setup.ring_words / 16;
     if (filling && interval > DRAIN_FASTEST_NS)
         return interval / 2;
     uint64_t slowest = p->fold_ns ? DRAIN_CONTINUOUS_NS : DRAIN_SLOWEST_NS;
@@ -261,10 +257,13 @@ static void drain_sleep(struct jsprof *p, uint32_t bell, uint64_t ns)
     pthread_mutex_lock(&p->lock);
 }
 
-/* Is a ring half full? Only tasks, and samples of allocations, come so fast. */
-static bool drain_is_late(const struct jsprof *p)
+/* Is a ring half full? Only tasks, and samples of allocations, come so fast. Who fills a half rings
+ * the bell; so if it has not rung since the last pass, no ring is. */
+static bool drain_is_late(const struct jsprof *p, uint32_t bell)
 {
     bool is_late = false;
+    if (bell == p->heard)
+        return false;
     for (const struct jsp_thread *t = p->threads; t && !is_late; t = t->next)
         is_late = (p->setup.allocs &&
                    jsp_ring_used(&t->sampled.ring) >= t->sampled.ring.capacity / 2) ||
@@ -296,7 +295,7 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
          * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
-            jsp_ask_state(&p->ask) == JSP_ASK_YES || drain_is_late(p))
+            jsp_ask_state(&p->ask) == JSP_ASK_YES || drain_is_late(p, bell))
             return;
         drain_sleep(p, bell, until - now);
         now = jsp_now_ns(CLOCK_MONOTONIC);
@@ -429,11 +428,13 @@ static void *drain_main(void *session)
     for (bool quit = false; !quit;) {
         if (all)
             drain_wait(p, interval);
-        interval = drain_pace(p, interval);
         uint64_t asked = p->asked, now = jsp_now_ns(CLOCK_MONOTONIC);
         /* no thread is sampled after this, so the pass sees the last samples */
         bool stops = p->quit;
+        /* ORDER: acquire, as in drain_wait: the pass sees what it rang for. */
+        p->heard = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         all = jsp_drain_pass(p, failed);
+        interval = drain_pace(p, interval);
         if (drain_is_to_look(p, now)) {
             pthread_mutex_unlock(&p->lock);
             drain_look_quickly(p);

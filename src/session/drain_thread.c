@@ -96,6 +96,13 @@ static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_outpu
     drain_as_waiting(p, t, from);
 }
 
+/* A ring had so many words. */
+static void drain_note_used(struct jsprof *p, uint64_t used)
+{
+    if (used > p->fullest)
+        p->fullest = used;
+}
+
 /* Write the records of the thread's tasks. Return false if the output is full. */
 static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
@@ -103,7 +110,9 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
     const struct jsp_tasks_rec *rec = &made.rec;
     jsp_tasks_counts(&t->tasks, &t->task_counts);
     jsp_tasks_counts_subtract(&t->task_counts, &t->tasks_before);
-    for (uint64_t most = jsp_ring_used(&t->tasks.ring) / JSP_TASKS_REC_SHORT; most; most--) {
+    uint64_t used = jsp_ring_used(&t->tasks.ring);
+    drain_note_used(p, used);
+    for (uint64_t most = used / JSP_TASKS_REC_SHORT; most; most--) {
         if (!dropping && jsp_output_is_full(&p->output))
             return false;
         if (!jsp_tasks_pop(&t->tasks, &made))
@@ -180,6 +189,7 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     }
     if (!drain_windows(p, t, dropping))
         return false;
+    drain_note_used(p, now.ring_tail - drain_head(t));
     uint64_t dropped = t->dropped;
     while (drain_head(t) < now.ring_tail) {
         if (!dropping && jsp_output_is_full(&p->output))

@@ -111,7 +111,7 @@ enum jsp_look {
 };
 
 enum {
-    JSP_LOOKER_GROUPS = 16, /* a power of two */
+    JSP_LOOKER_GROUPS = 32, /* a power of two */
     JSP_LOOKER_EXTRA = 16,  /* looks in place of late ones, at most */
 };
 

@@ -23,6 +23,7 @@ enum {
     WALL_DEBT = 100,            /* ... unless it owes so many points */
     WALL_REST = 20,             /* points that no sleep will explain any more ... */
     WALL_LOOKS = 32,            /* ... after so many looks that found none */
+    WALL_NAPS = 4,              /* then ask each so many looks only whether it has slept */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -278,7 +279,8 @@ static int64_t wall_left(const struct jsp_looker *l, struct jsp_looked *t, int64
 static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
                              uint64_t ran_ns)
 {
-    if (!ran_ns)
+    bool is_steady = t->was_stopped && t->n_awake >= WALL_LOOKS && t->n_awake % WALL_NAPS;
+    if (!ran_ns || is_steady)
         return t->was_stopped;
     uint64_t naps = jsp_sleeper_naps(&l->folder, t->tid), before = t->naps;
     t->naps = naps;

@@ -97,6 +97,8 @@ struct jsprof {
     bool builds;            /* the session ran at the last pass: rows will be used */
     uint64_t labels_lost_before, stray_before; /* for an earlier file */
     bool quiet;             /* during this pass, no thread was inside its handler */
+    uint64_t fullest;       /* words in the fullest ring, as this pass found it */
+    uint32_t heard;         /* the bell before the last pass */
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */
     /* samples that began earlier are read, and their handlers have returned */

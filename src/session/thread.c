@@ -164,6 +164,11 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (t == MAP_FAILED)
         return -errno;
+    t->looked = malloc(sizeof *t->looked);
+    if (!t->looked) {
+        munmap(t, l.end);
+        return -ENOMEM;
+    }
     t->session = setup->session;
     t->bytes = l.end;
     t->tid = tid;
@@ -254,17 +259,17 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
 {
     struct jsp_sampled *s = &t->sampled;
     t->looker = setup->looker;
-    t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock };
+    *t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock };
     /* ORDER: relaxed. See jsp_sampled_is_looked. */
     atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
     thread_begin(t, setup);
-    t->looked.ran_ns = t->armed_at[JSP_CLOCK_CPU];
+    t->looked->ran_ns = t->armed_at[JSP_CLOCK_CPU];
     jsp_sampled_take_owed(s);
     /* ORDER: relaxed. The thread is not armed yet. */
     atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
     /* ORDER: seq_cst, see S1 in sample.c. */
     atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
-    jsp_looker_add(t->looker, &t->looked);
+    jsp_looker_add(t->looker, t->looked);
     thread_report_allocs(s, true);
 }
 
@@ -320,7 +325,7 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
 /* Let the looker send no more signals, and add the expirations that it has not sent. */
 static void thread_leave_looker(struct jsp_thread *t)
 {
-    t->unseen.undelivered += jsp_looker_remove(t->looker, &t->looked);
+    t->unseen.undelivered += jsp_looker_remove(t->looker, t->looked);
 }
 
 /* Delete the timer, or at least stop it if a sandbox refuses. Remember a timer that goes
@@ -479,6 +484,7 @@ void jsp_thread_release(struct jsp_thread *t)
         return;
     jsp_calls_destroy(t->calls);
     free(t->last);
+    free(t->looked);
     jsp_thread_release_allocs(t->sampled.alloc.table);
     munmap(t, t->bytes);
 }

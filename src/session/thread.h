@@ -65,6 +65,9 @@ struct jsp_thread {
     clockid_t cpu_clock; /* this thread's clock; every thread can read it */
     const void *me;      /* result of jsp_calls_me() in that thread */
     char name[JSP_THREAD_NAME];
+    /* Owned; used while armed, if the session has a looker. It is not in here: a look at a thousand
+     * threads would read as many pages. */
+    struct jsp_looked *looked;
 
     /* Under the session's lock. */
     struct jsp_thread *next; /* next thread of the session */
@@ -78,7 +81,6 @@ struct jsp_thread {
     uint64_t delayed_ns;     /* time that it had waited for a processor before */
     uint64_t migrated;       /* how often it had gone to another one before */
     struct jsp_sched_ring *switches; /* owned; NULL: they are only counted */
-    struct jsp_looked looked;    /* while armed, if the session has a looker */
     struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts before;    /* counted for earlier files; not in `counts` */
