@@ -21,6 +21,6 @@ drive compare.js "$tmp/change.html"
 "$jsprof" html states.cap -o states.html || bad=1
 drive states.js "$tmp/states.html" "$tmp/before.html"
 "$jsprof" html tasks.cap -o tasks.html || bad=1
-drive spans.js "$tmp/tasks.html"
+drive spans.js "$tmp/tasks.html" "$tmp/many.html" "$tmp/before.html"
 drive hostile.js "$tmp/evil.html"
 exit $bad

@@ -2,6 +2,8 @@
  * the pointer and by keys; and a million of them in the time of a frame.
  *
  * SPDX-License-Identifier: MIT
+ *
+ *     spans.js TASKS PROCESSES COUNTER
  */
 'use strict';
 const { check, same, withBrowser, text, settled } = require('./lib.js');
@@ -18,6 +20,21 @@ const place = (page, name, nth = 0) => page.evaluate(([wanted, n]) => {
 const lit = page => page.evaluate(() => app.timeline.lit.map(i => app.timeline.spans.name(i)));
 const length = page => page.evaluate(() => app.timeline.view.to - app.timeline.view.from);
 
+/* Draw the timeline anew: what texts it writes, and how many arrows it draws. */
+const drawn = page => page.evaluate(() => {
+    const t = app.timeline, { context } = t, seen = { texts: [], arrows: 0 };
+    for (const [name, note] of [['fillText', text => seen.texts.push(text)],
+        ['bezierCurveTo', () => seen.arrows++]])
+        context[name] = (...given) => {
+            note(...given);
+            CanvasRenderingContext2D.prototype[name].apply(context, given);
+        };
+    t.drawNow();
+    delete context.fillText;
+    delete context.bezierCurveTo;
+    return seen;
+});
+
 async function pointer(page) {
     const show = await place(page, 'show');
     await page.mouse.move(show.x, show.y);
@@ -26,6 +43,16 @@ async function pointer(page) {
     check('and its cause', /caused by promise load/.test(tip), tip);
     same('its chain', await lit(page), ['show (app.js:30)', 'load (app.js:20)',
         'tick (app.js:10)']);
+    same('with an arrow from each cause', (await drawn(page)).arrows, 2);
+    const tick = await place(page, 'tick');
+    await page.mouse.move(tick.x, tick.y);
+    const below = await lit(page);
+    check('what a span caused is lit', below[0].startsWith('tick') &&
+        ['load', 'show'].every(n => below.some(l => l.startsWith(n))), below);
+    const { texts } = await drawn(page);
+    check('spans and marks have their text', ['tick', 'show', 'click: the'].every(n =>
+        texts.some(t => t.startsWith(n))), texts);
+    await page.mouse.move(show.x, show.y);
     const whole = await length(page), before = await page.evaluate(ns => app.timeline.x(ns), 23e6);
     await page.mouse.wheel(0, -240);
     await settled(page);
@@ -98,6 +125,24 @@ const million = page => page.evaluate(() => {
     return times.sort((a, b) => a - b);
 });
 
+/* Processes are groups that fold; a counter has a value with its unit. */
+async function groups(page, counter) {
+    const count = () => page.evaluate(() => app.timeline.lanes.map(l => l.kind).reduce((n, k) =>
+        ({ ...n, [k]: (n[k] ?? 0) + 1 }), {}));
+    const all = await count();
+    same('processes', all.process, 4);
+    await page.focus('#lanes');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press(' ');
+    const { process, thread } = await count();
+    same('they stay', process, 4);
+    same('a folded one shows no threads', all.thread - thread, 50);
+    await page.keyboard.press(' ');
+    same('it unfolds', await count(), all);
+    const { texts } = await drawn(counter);
+    check('a counter has its unit', texts.some(t => /^[0-9.]+ KiB$/.test(t)), texts);
+}
+
 withBrowser(async open => {
     const page = await open(process.argv[2]);
     same('lanes', await page.evaluate(() => app.timeline.lanes.map(l => [l.label, l.rows])),
@@ -111,6 +156,7 @@ withBrowser(async open => {
     console.error(`a million spans: ${times[30].toFixed(1)} ms a frame, 95%: ` +
         `${times[57].toFixed(1)} ms`);
     same('no request', page.asked(), []);
+    await groups(await open(process.argv[3]), await open(process.argv[4]));
 
     const phone = await open(process.argv[2], { viewport: { width: 390, height: 844 } });
     check('390 px are enough', await phone.evaluate(() =>
