@@ -11,8 +11,9 @@ ROUNDS=8
 PASSES=${LONG:+100}
 PASSES=${PASSES:-3}
 
-# Each round goes through an async function, a timeout that wakes it, another async function, and
-# the function of then(); the script logs their order. A callback of a sort is not scheduled.
+# A chain of three GTasks begins the first round. Each round goes through an async function, a
+# timeout that wakes it, another async function, and the function of then(); the script logs their
+# order. A callback of a sort is not scheduled.
 cat >chain.js <<END
 const {GLib, Gio} = imports.gi;
 const loop = GLib.MainLoop.new(null, false);
@@ -49,10 +50,18 @@ function tick() {
     });
     return GLib.SOURCE_REMOVE;
 }
-Gio.File.new_for_path('/proc/self/stat').load_contents_async(null, function loaded(file, result) {
-    file.load_contents_finish(result);
-    log.push('loaded');
-    GLib.idle_add(GLib.PRIORITY_DEFAULT, tick);
+Gio.File.new_for_path('/proc/self/stat').read_async(0, null, function opened(file, result) {
+    const stream = file.read_finish(result);
+    log.push('opened');
+    stream.read_bytes_async(16, 0, null, function received(from, bytes) {
+        from.read_bytes_finish(bytes);
+        log.push('received');
+        file.load_contents_async(null, function loaded(same, contents) {
+            same.load_contents_finish(contents);
+            log.push('loaded');
+            GLib.idle_add(GLib.PRIORITY_DEFAULT, tick);
+        });
+    });
 });
 loop.run();
 print(log.join('\n'));
@@ -88,7 +97,7 @@ recorded() # PROGRAM...
 {
     timeout 60 "$@" >log 2>err
     cat err
-    [ ! -s err ] && [ "$(grep -c . log)" = $((7 * ROUNDS + 1)) ] && whole cap &&
+    [ ! -s err ] && [ "$(grep -c . log)" = $((7 * ROUNDS + 3)) ] && whole cap &&
         "$JSPROF_TOOL" loop --limit 0 --csv cap | tr -d '"' >loop
 }
 
@@ -101,7 +110,7 @@ runs() # TASK: how often the capture says that it ran
 counted()
 {
     cat loop
-    for name in loaded tick fire second done; do
+    for name in opened received loaded tick fire second done; do
         [ "$(runs $name)" = "$(grep -c "^$name$" log)" ] || return 1
     done
     [ "$(runs first)" = "$(grep -c '^first$' log)" ] && ! grep -q 'anonymous\|<' loop
@@ -112,6 +121,8 @@ named()
 {
     grep -q '^GLib.timeout_add,fire (chain.js:' loop &&
         grep -q '^GLib.idle_add,tick (chain.js:' loop &&
+        grep -q '^Gio.File.read_async,opened (chain.js:' loop &&
+        grep -q '^Gio.InputStream.read_bytes_async,received (chain.js:' loop &&
         grep -q '^Gio.File.load_contents_async,loaded (chain.js:' loop &&
         grep -q '^promise,done (chain.js:' loop
 }
