@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  *
  * A constructor begins the recording, before the program's main. The library replaces
- * pthread_create, to attach each new thread, and _exit, to complete the capture. A program that has
- * jsprof itself is left alone.
+ * pthread_create, to attach each new thread, _exit, to complete the capture, and waits.c what waits
+ * in a loop. A program that has jsprof itself is left alone.
  *
  * The launcher sets JSPROF=FILE and its variables, and JSPROF_NATIVE_PID to the process. In a
  * process that is recorded here, JSPROF is called JSPROF_NATIVE, so that nothing else in it
@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "jsprof.h"
+#include "waits.h"
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
@@ -99,8 +100,10 @@ static void preload_close(void)
     pthread_mutex_lock(&preload_lock);
     /* ORDER: relaxed. The exchange alone decides who closes; the session was made before. */
     if (atomic_compare_exchange_strong_explicit(&preload_pid, &pid, 0, memory_order_relaxed,
-                                                memory_order_relaxed))
+                                                memory_order_relaxed)) {
+        native_waits_stop();
         jsprof_close(preload_session);
+    }
     pthread_mutex_unlock(&preload_lock);
 }
 
@@ -132,6 +135,8 @@ static void preload_make_closer(void)
 static void preload_in_child(void)
 {
     pthread_mutex_init(&preload_lock, NULL); /* another thread of the parent may have held it */
+    if (!preload_follows)
+        native_waits_stop();
     /* ORDER: relaxed. The child has one thread. */
     atomic_store_explicit(&preload_pid, preload_follows ? getpid() : 0, memory_order_relaxed);
     if (preload_follows)
@@ -174,6 +179,7 @@ struct preload_thread {
 
 static void preload_leave(void *thread)
 {
+    native_waits_of(NULL);
     jsprof_thread_detach(thread);
 }
 
@@ -190,6 +196,7 @@ static void *preload_main(void *given)
     if (atomic_load_explicit(&preload_pid, memory_order_relaxed))
         (void)jsprof_thread_attach(preload_session, name, &thread); /* else it has no samples */
     pthread_mutex_unlock(&preload_lock);
+    native_waits_of(thread);
     pthread_cleanup_push(preload_leave, thread);
     result = t.main(t.data);
     pthread_cleanup_pop(1);
@@ -229,7 +236,8 @@ PRELOAD_EXPORT int pthread_create(pthread_t *out, const pthread_attr_t *attribut
 static int preload_options(jsprof_options *o)
 {
     static const char *const names[] = { "JSPROF_HZ", "JSPROF_CLOCK", "JSPROF_SOURCE",
-                                         "JSPROF_COMPACT", "JSPROF_CHILDREN" };
+                                         "JSPROF_COMPACT", "JSPROF_CHILDREN",
+                                         "JSPROF_STALLS" };
     int err = 0;
     for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++)
         err = preload_get(names[i]) ? jsprof_options_set(o, names[i], preload_get(names[i])) : 0;
@@ -278,6 +286,9 @@ static void preload_record(bool is_first, bool is_again)
     pthread_atfork(NULL, NULL, preload_in_child);
     /* ORDER: relaxed. No other thread of the program exists before main. */
     atomic_store_explicit(&preload_pid, getpid(), memory_order_relaxed);
+    native_waits_of(thread);
+    if (o.stalls)
+        native_waits_start();
 }
 
 __attribute__((constructor)) static void preload_begin(void)

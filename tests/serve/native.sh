@@ -134,6 +134,66 @@ is_rc 0
 says 'a.cap: 1 s, '
 says 'a.cap: 2 s, '
 
+# In stall mode what a loop does between two waits is a turn: two of 60 turns are in the capture, and
+# nothing of a program that does not wait. A machine that takes a processor away makes more of them.
+cat >loop.c <<'END_OF_PROGRAM'
+#include <poll.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+__attribute__((noinline)) void busy_for(double ms)
+{
+    double end = now() + ms;
+    while (now() < end)
+        __asm__ volatile("" : : : "memory");
+    __asm__ volatile("");
+}
+__attribute__((noinline)) void reads(FILE *from)
+{
+    char line[16];
+    if (!fgets(line, sizeof line, from))
+        puts("no line");
+    __asm__ volatile("");
+}
+int main(void)
+{
+    for (int i = 0; i < 60; i++) {
+        poll(NULL, 0, 5);
+        if (i == 20)
+            busy_for(80);
+        if (i == 40) {
+            FILE *from = popen("sleep 0.2; echo line", "r");
+            reads(from);
+            pclose(from);
+        }
+    }
+    return 0;
+}
+END_OF_PROGRAM
+"${CC:-gcc}" -O1 -g -o loop loop.c
+stalled()
+{
+    JSPROF_STALLS=40ms run record --clock wall -o a.cap -- ./loop
+    is_rc 0
+    is_whole a.cap
+    run stalls --each --csv a.cap
+    grep -Eq '(function|processor).*busy_for' out && grep -q 'blocking.*reads' out &&
+        [ "$(wc -l <out)" = 3 ]
+}
+stalled || stalled || stalled || wrong 'has other stalls'
+JSPROF_STALLS=16ms run record --clock wall -o a.cap -- ./host
+is_rc 5
+is_whole a.cap
+run info a.cap
+samples=$(sed -n 's/^ *samples *\([0-9]*\).*/\1/p' out)
+[ "${samples:-0}" = 0 ] || wrong 'has samples of a program without waits'
+
 # A host that has the library records itself, also where another program executes it.
 printf 'let r = 0;\nfn spin(n) { let i = 0; while i < n { i = i + 1; } return i; }\n' >spin.lark
 printf 'while r < 60 { spin(1000000); r = r + 1; }\n' >>spin.lark
