@@ -134,8 +134,8 @@ is_rc 0
 says 'a.cap: 1 s, '
 says 'a.cap: 2 s, '
 
-# In stall mode what a loop does between two waits is a turn: two of 60 turns are in the capture, and
-# nothing of a program that does not wait. A machine that takes a processor away makes more of them.
+# In stall mode what a loop does between two waits is a turn: two of 60 turns are in the capture,
+# and nothing of a program that does not wait. A machine that takes a processor away makes more.
 cat >loop.c <<'END_OF_PROGRAM'
 #include <poll.h>
 #include <stdio.h>
