@@ -43,6 +43,13 @@ static void samples_limit(struct jsp_samples *s, const struct jsp_read_frame *f,
     w->known = false;
 }
 
+/* The samples of a continuous recording on the CPU clock do not say how much CPU time they stand
+ * for: a period for each expiration. */
+static bool samples_is_folded(const struct jsp_profile *p)
+{
+    return p->fold_ns && p->driver && p->driver->clock == JSP_CLOCK_CPU;
+}
+
 /* Read the body and the weight of an allocation. */
 static bool samples_allocation(struct jsp_samples *s, const struct jsp_read_frame *f,
                                struct jsp_sample *out)
@@ -110,6 +117,8 @@ bool jsp_samples_take(struct jsp_samples *s, const struct jsp_read_frame *f,
                                            .cut = f->packed.cut };
     }
     samples_limit(s, f, &out->weight);
+    if (samples_is_folded(s->profile) && !out->weight.cpu_ns)
+        out->weight.cpu_ns = out->weight.weight * s->profile->period_ns;
     if (!jsp_read_sample(&s->body, f, &out->body))
         return false;
     if (w->relayed.n)

@@ -13,7 +13,10 @@
 #include "session/explain.h"
 #include "session/options.h"
 
-enum { PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int) };
+enum {
+    PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
+    PUBLIC_FEW_HZ = 100, /* samples a second for which timers are exact enough */
+};
 
 /* -- Options ---------------------------------------------------------------- */
 
@@ -75,7 +78,10 @@ static int public_keep(const jsprof_options *o, const char *folder,
         return -ENOMEM;
     k->hz = setup->hz;
     k->clock = setup->clock;
-    k->looker = setup->looker;
+    /* A timer of the CPU clock wakes no thread of ours. Few samples need no finer moments than the
+     * scheduler's tick. */
+    k->looker = setup->looker && (k->clock != JSP_CLOCK_CPU || k->hz > PUBLIC_FEW_HZ ||
+                                  o->flags & JSPROF_LOOKER);
     int err = jsp_keep_init(&k->keep, &ask);
     if (!err)
         return 0;

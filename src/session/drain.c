@@ -271,16 +271,19 @@ static bool drain_is_late(const struct jsprof *p, uint32_t bell)
     return is_late;
 }
 
-/* Sleep until something is written, or somebody asks for something. */
+/* Sleep until something is written, or somebody asks for something; with timers, for a segment at
+ * most. */
 static void drain_wait_deeply(struct jsprof *p)
 {
-    for (;;) {
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    uint64_t until = p->setup.looker ? DRAIN_FOREVER : now + p->fold_ns;
+    for (; now < until; now = jsp_now_ns(CLOCK_MONOTONIC)) {
         /* ORDER: acquire, as in drain_wait. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
             jsp_ask_state(&p->ask) == JSP_ASK_YES || jsp_ask_sleep(&p->ask) != JSP_ASK_DEEP)
             break;
-        drain_sleep(p, bell, DRAIN_FOREVER);
+        drain_sleep(p, bell, until == DRAIN_FOREVER ? until : until - now);
     }
     jsp_ask_rise(&p->ask);
 }
@@ -409,11 +412,11 @@ static bool drain_flush(struct jsprof *p, bool quit)
 /* Return true if the drain may sleep until the bell rings: the last flush and the one before had
  * nothing to write. The looker rings it when a thread has run, which the host may have used to
  * replace our handler or to load an object. A timer's signal would not come then, so with timers
- * the drain stays awake. */
+ * the drain stays awake, or looks after each segment of a continuous recording. */
 static bool drain_may_rest(struct jsprof *p, bool failed)
 {
     bool is_due = p->quit || p->asked != p->served || jsp_ask_state(&p->ask) != JSP_ASK_NO;
-    return p->is_idle && p->setup.looker && !failed && !is_due && !p->sched.marks &&
+    return p->is_idle && (p->setup.looker || p->fold_ns) && !failed && !is_due && !p->sched.marks &&
            !p->tasks.stall_ns && jsp_ask_rest(&p->ask);
 }
 

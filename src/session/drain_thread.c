@@ -87,6 +87,8 @@ static void drain_parts(struct jsprof *p, struct jsp_thread *t, struct jsp_outpu
     uint32_t waited = drain_waited(r, t);
     t->counts.expirations += r->weight;
     r->weight -= waited;
+    if (p->fold_ns && p->setup.clock == JSP_CLOCK_CPU)
+        r->cpu_ns = 0; /* readers know: a period for each expiration */
     if (r->weight || !waited)
         drain_record(p, t, from);
     if (!waited)

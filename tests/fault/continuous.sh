@@ -54,6 +54,29 @@ kept=$(for f; do "$TOOL" info --csv "$f"; done | awk -F, '
 [ "$kept" -gt 1000 ] && [ "$kept" -lt 8000 ] || fail "$kept expirations of 4,000"
 rm -rf "$JSPROF_CONTINUOUS"
 
+# A hundred samples a second or fewer are taken by timers, so no thread of ours wakes for one.
+# Each expiration is a period of CPU time; so it is after a conversion, and in merged captures.
+JSPROF_HZ=100 run 2500 20 8
+set -- "$JSPROF_CONTINUOUS"/*.cap
+whole "$@"
+grep -q '^  source  *timer$' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'not by timers'; }
+"$TOOL" merge -o "$SCRATCH/all.cap" "$@" >"$OUT" 2>&1 || fail 'merge'
+"$TOOL" convert --to syscap -o "$SCRATCH/plain.syscap" "$1" >"$OUT" 2>&1 || fail 'convert'
+least=50
+for f in "$SCRATCH/all.cap" "$1" "$SCRATCH/plain.syscap"; do
+    "$TOOL" info --csv "$f" >"$OUT"
+    "$TOOL" threads --csv "$f" >>"$OUT"
+    awk -F, -v least=$least '
+        /all_kept/ || /cpu_ns/ {
+            split("", at); for (i = 1; i <= NF; i++) at[$i] = i; next }
+        "all_kept" in at { kept = $at["all_kept"] }
+        "value" in at { cpu += $at["cpu_ns"]; value += $at["value"] }
+        END { exit !(kept >= least && cpu == kept * 10000000 && value == cpu) }' "$OUT" ||
+        fail "the CPU time of $f"
+    least=0 # of the first file on a slow machine
+done
+rm -rf "$JSPROF_CONTINUOUS"
+
 begin() # ARGUMENT...: in the background, as $pid; it has a file
 {
     "$host" "$@" >"$OUT" 2>&1 &
