@@ -100,7 +100,12 @@ found() # NAME MS CAUSE FUNCTION TASK
     [ "${found_ms%.*}" -lt $((2 * $2)) ] || found_cause="($found_cause|[a-z]*,[^,]*)" found_most=99
     awk -F , -v ms="$found_ms" -v most=$found_most -v re="$found_cause,[^,]*,$5( |,)" '
         $0 ~ re && $2 / 1e6 >= ms - 1 && $2 / 1e6 < ms + 100 { n++ }
-        END { bad = n < 1 || n > most; if (bad) print n + 0, "stalls of", ms, "ms:", re; exit bad }' all
+        END {
+            if (n >= 1 && n <= most)
+                exit 0
+            print n + 0, "stalls of", ms, "ms:", re
+            exit 1
+        }' all
 }
 
 # A turn that waited for a processor, or a frame that waited for the display, is a true stall of a
