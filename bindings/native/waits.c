@@ -22,19 +22,21 @@ void native_waits_of(jsprof_thread *t)
     waits_in_turn = false;
 }
 
-/* ORDER: relaxed. A thread that sees it late misses a turn or hands the session one too many. */
 void native_waits_start(void)
 {
+    /* ORDER: relaxed. A thread that sees it late misses a turn, or hands over one too many. */
     atomic_store_explicit(&waits_on, true, memory_order_relaxed);
 }
 
 void native_waits_stop(void)
 {
+    /* ORDER: relaxed, as above. */
     atomic_store_explicit(&waits_on, false, memory_order_relaxed);
 }
 
 static void waits_begin(void)
 {
+    /* ORDER: relaxed, as above. */
     bool is_on = waits_self && atomic_load_explicit(&waits_on, memory_order_relaxed);
     if (is_on && waits_in_turn)
         jsprof_turn_end(waits_self);
@@ -43,6 +45,7 @@ static void waits_begin(void)
 
 static void waits_end(void)
 {
+    /* ORDER: relaxed, as above. */
     waits_in_turn = waits_self && atomic_load_explicit(&waits_on, memory_order_relaxed);
     if (waits_in_turn)
         jsprof_turn_begin(waits_self);
@@ -57,6 +60,7 @@ static void waits_end(void)
         int (*next) parameters = atomic_load_explicit(&known, memory_order_relaxed);      \
         if (!next) {                                                                      \
             *(void **)&next = dlsym(RTLD_NEXT, #name);                                    \
+            /* ORDER: relaxed, as above. */                                               \
             atomic_store_explicit(&known, next, memory_order_relaxed);                    \
         }                                                                                 \
         waits_begin();                                                                    \
