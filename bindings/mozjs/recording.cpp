@@ -34,6 +34,9 @@ bool recording_stopped; /* stopped by SIGUSR2 */
 bool recording_tells;   /* JSPROF_ERRORS=1 */
 bool recording_describes; /* it has no file: only errors have stacks */
 
+/* A program with fewer may have ended before the first sample. */
+constexpr uint64_t RECORDING_BLOCKED = 10;
+
 /* Each thread has its own. */
 thread_local jsprof_thread *recording_thread;
 thread_local jsprof_mozjs *recording_js;
@@ -65,6 +68,9 @@ void recording_warn_losses(const jsprof_stats *s)
         recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: buffer full %" PRIu64
                        ", signal stack too small %" PRIu64,
                        lost, s->expirations, s->lost_ring, s->lost_stack);
+    if (s->lost_blocked >= RECORDING_BLOCKED && s->lost_blocked > s->expirations / 2)
+        recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: the program blocked or"
+                       " ignored SIGPROF, or took it", s->lost_blocked, s->expirations);
     if (s->labels_lost)
         recording_warn("%" PRIu64 " frames have no name: too many names", s->labels_lost);
 }

@@ -72,8 +72,20 @@ check 'the preloaded library compiles' "${CC:-gcc}" -shared -fPIC -o taken.so ta
 LD_PRELOAD=$SCRATCH/taken.so refused '--profile-output: x.cap: .*(signal|SIGPROF).*' \
     --profile-output=x.cap
 
-# -- The disk is full: from the beginning, and in the middle --
+# -- The program blocks the signal, from the beginning --
 some='[1-9][0-9]*'
+if env --block-signal=PROF true 2>env.err; then
+    BURN_MS=2500 env --block-signal=PROF "$GJS" --profile-output=x.cap "$SCRIPTS/callers.js" \
+        >out 2>err
+    check "a signal that is blocked: the script's status and output are its own" \
+        test $? = 0 -a "$(cat out)" = quit
+    check 'and the loss is told in one line' one_line err \
+        "^gjs-console: --profile-output: x[.]cap: $some of $some samples are missing: .*SIGPROF"
+else
+    echo '# a blocked signal needs coreutils 8.31'
+fi
+
+# -- The disk is full: from the beginning, and in the middle --
 loses() # FILE: run with the capture in FILE, which can not take it
 {
     BURN_MS=2500 "$GJS" --profile-output="$1" "$SCRIPTS/callers.js" >out 2>err
