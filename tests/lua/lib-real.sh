@@ -98,4 +98,8 @@ check_real() # FILE
     check 'long and short have the shares that the program says' as_it_says "$1"
     check 'the C stacks are whole' c_stacks_are_whole
     check 'the top ten have names' top_ten_has_turns
+    awk -v l="$long_n" -v s="$short_n" -v w="$want" -v part="$whole_part" 'BEGIN {
+        of = l + s > 0 ? 100 * l / (l + s) : 0
+        printf "long: %.1f %% of %d samples, by the program %s %%; %s %% of C stacks whole\n",
+            of, l + s, w, part }'
 }
