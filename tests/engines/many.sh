@@ -50,29 +50,60 @@ engine()
     done
 }
 
-# The same program three times: 8 : 16 : 32.
+# The same program three times: 8 : 16 : 32, in turns of 2 ms, ten times a second, so that 50 of
+# them have room on two processors.
 cat >shares.js <<'END_OF_PROGRAM'
+const {GLib} = imports.gi;
 function burn(n) { let x = 1; for (let i = 0; i < n; i++) x = (x * 31 + i) & 0xffff; return x; }
 function leastwork(n) { return burn(8 * n); }
 function middlework(n) { return burn(16 * n); }
 function mostwork(n) { return burn(32 * n); }
 let sum = 0;
-for (let n = 0; ; n = (n * 7 + 3) % 401)
-    sum += leastwork(900 + n) + middlework(900 + n) + mostwork(900 + n);
+for (;;) {
+    const until = GLib.get_monotonic_time() + 2000;
+    do
+        sum += leastwork(300) + middlework(300) + mostwork(300);
+    while (GLib.get_monotonic_time() < until);
+    GLib.usleep(98000);
+}
 END_OF_PROGRAM
 cat >shares.lua <<'END_OF_PROGRAM'
 local function burn(n) local x = 1 for i = 1, n do x = (x * 31 + i) % 65536 end return x end
 local function leastwork(n) local x = burn(8 * n) return x end
 local function middlework(n) local x = burn(16 * n) return x end
 local function mostwork(n) local x = burn(32 * n) return x end
-local n = 0
-while true do
-  n = (n * 7 + 3) % 401
-  leastwork(100 + n) middlework(100 + n) mostwork(100 + n)
+while io.read() do -- a line each 100 ms
+  local till = os.clock() + 0.002
+  repeat leastwork(100) middlework(100) mostwork(100) until os.clock() >= till
 end
 END_OF_PROGRAM
-shares=$SRCDIR/examples/lark/programs/shares.lark
-{ echo 'label("route", "/shares");' && cat "$shares"; } >shares.lark
+cat >shares.lark <<'END_OF_PROGRAM'
+fn burn(n) {
+    let x = 1;
+    for i = 0, n { x = (x * 31 + i) & 0xffff; }
+    return x;
+}
+fn leastwork(n) { return burn(8 * n); }
+fn middlework(n) { return burn(16 * n); }
+fn mostwork(n) { return burn(32 * n); }
+fn turn() {
+    label("route", "/shares");
+    let till = clock() + 0.002;
+    while clock() < till { leastwork(100); middlework(100); mostwork(100); }
+}
+every(100, turn);
+END_OF_PROGRAM
+cat >pace.py <<'END_OF_PACE'
+import sys, time
+pipes = [open(path, 'w') for path in sys.argv[1:]]
+while pipes:
+    for pipe in list(pipes):
+        try:
+            print(file=pipe, flush=True)
+        except BrokenPipeError:
+            pipes.remove(pipe)
+    time.sleep(0.1)
+END_OF_PACE
 machine() # NUMBER COMMAND...: its host
 {
     i=$1
@@ -83,21 +114,30 @@ machine() # NUMBER COMMAND...: its host
     ip link set $net.$i master $net up
     ip -n $net-$i addr add 10.213.1.$i/16 dev eth0
     ip -n $net-$i link set eth0 up
-    XDG_RUNTIME_DIR=$tmp/$i JSPROF_CONTROL=1 ip netns exec $net-$i "$@" >"$tmp/$i/out" 2>&1 &
+    input=/dev/null
+    [ -p "$tmp/$i.pace" ] && input=$tmp/$i.pace
+    XDG_RUNTIME_DIR=$tmp/$i JSPROF_CONTROL=1 ip netns exec $net-$i "$@" <"$input" \
+        >"$tmp/$i/out" 2>&1 &
     pids="$pids $!"
 }
 touch err
 engine
+paces=
 for i in $(seq "$hosts"); do
     case $((i % 3)) in
     1) program=$B/bin/gjs-console words=shares.js ;;
     2) program=$B/bin/jsprof-lua5.4 words=shares.lua ;;
-    *) program=$B/bin/lark words='shares.lark 100000' ;;
+    *) program=$B/bin/lark words=shares.lark ;;
     esac
-    [ -x "$program" ] || program=$B/bin/lark words='shares.lark 100000'
-    # shellcheck disable=SC2086
+    [ -x "$program" ] || program=$B/bin/lark words=shares.lark
+    if [ $words = shares.lua ]; then
+        mkfifo $i.pace
+        paces="$paces $i.pace"
+    fi
     machine $i "$program" $words
 done
+# shellcheck disable=SC2086
+[ -z "$paces" ] || python3 -B pace.py $paces & pids="$pids $!"
 for i in $(seq "$hosts"); do
     tries=0
     until XDG_RUNTIME_DIR=$tmp/$i "$jsprof" ps --csv | grep -q ',ready,[1-9]'; do
