@@ -131,6 +131,25 @@ static void meta_states(struct jsp_json *j, const struct jsp_page_data *d)
     jsp_json_close(j, ']');
 }
 
+/* Write the sets of labels of all stacks: a set and, if it has more than one stack, minus how many
+ * more. */
+static void meta_labels(struct jsp_json *j, const struct jsp_page_data *d)
+{
+    jsp_page_labels_put(&d->labels, j);
+    if (d->labels.n_sets < 2)
+        return;
+    jsp_json_key_open(j, "labels", '[');
+    for (uint32_t i = 0, n; i < d->stacks.n; i += n) {
+        uint32_t labels = d->stacks.list[i].labels;
+        for (n = 1; i + n < d->stacks.n && d->stacks.list[i + n].labels == labels; n++)
+            continue;
+        jsp_json_u64(j, labels);
+        if (n > 1)
+            jsp_json_i64(j, -(int64_t)(n - 1));
+    }
+    jsp_json_close(j, ']');
+}
+
 static void meta_sizes(struct jsp_json *j, const struct jsp_page_data *d)
 {
     jsp_json_key_u64(j, "nodes", d->tree.n_numbered);
@@ -163,6 +182,7 @@ int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out)
     meta_places(&j, &d->stacks);
     meta_sizes(&j, d);
     meta_states(&j, d);
+    meta_labels(&j, d);
     jsp_page_events_put(&d->events, d->page, &j);
     int err = jsp_page_calls_put(&d->calls, d->page, &j);
     if (err == 0)

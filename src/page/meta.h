@@ -62,6 +62,7 @@ struct jsp_page_data {
     const struct jsp_html *page;
     struct jsp_page_tree tree;
     struct jsp_page_listings listings;
+    struct jsp_page_labels labels;
     struct jsp_page_stacks stacks;
     struct jsp_page_time time;
     struct jsp_page_events events;

@@ -27,7 +27,9 @@ static int html_build(struct jsp_page_data *d)
     if (err == 0)
         err = jsp_page_listings_build(&d->listings, h, &d->tree);
     if (err == 0)
-        err = jsp_page_stacks_build(&d->stacks, h, &d->tree, &d->listings);
+        err = jsp_page_labels_build(&d->labels, h, &d->tree);
+    if (err == 0)
+        err = jsp_page_stacks_build(&d->stacks, h, &d->tree, &d->listings, &d->labels);
     if (err == 0)
         err = jsp_page_time_build(&d->time, h, &d->stacks);
     if (err == 0)
@@ -65,6 +67,7 @@ int jsp_page_write(const struct jsp_html *h)
     }
     jsp_page_tree_free(&d->tree);
     jsp_page_listings_free(&d->listings);
+    jsp_page_labels_free(&d->labels);
     jsp_page_stacks_free(&d->stacks);
     jsp_page_time_free(&d->time);
     jsp_page_events_free(&d->events);

@@ -1,4 +1,4 @@
-/* page/stacks.c - the ends of samples: node, thread, line and state.
+/* page/stacks.c - the ends of samples: node, thread, line, state and labels.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,6 +17,7 @@ static const struct jsp_page_place stacks_nowhere = { { "", 0 }, { "", 0 }, 0 };
 struct stacks_build {
     const struct jsp_html *h;
     const struct jsp_page_tree *tree;
+    const struct jsp_page_labels *labels;
     const uint32_t *rows; /* by sample, or NULL */
     struct jsp_page_stacks *out;
     struct stacks_key *keys;
@@ -82,6 +83,7 @@ static int stacks_capture(struct stacks_build *b, uint32_t capture, uint32_t thr
         k->is.node = b->tree->nodes[places[i].node].number;
         k->is.thread = thread + p->stacks[i].thread;
         k->is.state = jsp_profile_state(p, i)->state;
+        k->is.labels = b->labels->of[capture][p->stacks[i].labels];
         err = stacks_line(b, k, &places[i], &k->is.place);
     }
     return err;
@@ -97,7 +99,9 @@ static int stacks_compare(const void *left, const void *right)
         return a->thread < b->thread ? -1 : 1;
     if (a->place != b->place)
         return a->place < b->place ? -1 : 1;
-    return (a->state > b->state) - (a->state < b->state);
+    if (a->state != b->state)
+        return a->state < b->state ? -1 : 1;
+    return (a->labels > b->labels) - (a->labels < b->labels);
 }
 
 static int stacks_unique(struct stacks_build *b)
@@ -118,11 +122,12 @@ static int stacks_unique(struct stacks_build *b)
 }
 
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
-                          const struct jsp_page_tree *t, const struct jsp_page_listings *l)
+                          const struct jsp_page_tree *t, const struct jsp_page_listings *l,
+                          const struct jsp_page_labels *labels)
 {
     uint32_t thread = 0, none;
     memset(s, 0, sizeof *s);
-    struct stacks_build b = { .h = h, .tree = t, .rows = l->rows, .out = s };
+    struct stacks_build b = { .h = h, .tree = t, .labels = labels, .rows = l->rows, .out = s };
     s->is_by_sample = l->rows != NULL;
     int err = jsp_hash_init(&s->by_place, 0);
     if (err == 0)

@@ -1,4 +1,4 @@
-/* page/stacks.h - the ends of samples (node, thread, line and state), as the page gets them.
+/* page/stacks.h - the ends of samples (node, thread, line, state, labels), as the page gets them.
  *
  * An end has two lines: that of its innermost frame, and that of its innermost function of the VM.
  * The second one counts where the page hides the frames of the interpreter, or native ones.
@@ -12,6 +12,7 @@
 #ifndef JSP_PAGE_STACKS_H
 #define JSP_PAGE_STACKS_H
 
+#include "labels.h"
 #include "listings.h"
 #include "tree.h"
 
@@ -28,7 +29,8 @@ struct jsp_page_place { /* place 0 has no lines */
 struct jsp_page_stack {
     uint32_t node; /* the node's number */
     uint32_t thread, place;
-    enum jsp_state state; /* written with the metadata */
+    enum jsp_state state; /* it and the labels are written with the metadata */
+    uint32_t labels;      /* in jsp_page_labels.sets */
 };
 
 struct jsp_page_stacks {
@@ -44,7 +46,8 @@ struct jsp_page_stacks {
 
 /* Build the list. Return 0 or -ENOMEM. Call jsp_page_stacks_free in any case. */
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
-                          const struct jsp_page_tree *t, const struct jsp_page_listings *l);
+                          const struct jsp_page_tree *t, const struct jsp_page_listings *l,
+                          const struct jsp_page_labels *labels);
 void jsp_page_stacks_free(struct jsp_page_stacks *s);
 
 /* Write for each stack: {nodes since the previous one << 1 | same thread as the previous

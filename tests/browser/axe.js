@@ -45,7 +45,7 @@ async function views(page, what) {
 }
 
 withBrowser(async open => {
-    const [,, known, change, listing] = process.argv;
+    const [,, known, change, listing, labels] = process.argv;
     /* Firefox emulates no media: its pages are light, and one becomes dark by its own key. */
     const all = isFirefox ? [{}] : [{ colorScheme: 'light' }, { colorScheme: 'dark' },
         { colorScheme: 'light', viewport: { width: 390, height: 844 } },
@@ -63,5 +63,11 @@ withBrowser(async open => {
         await page.evaluate(axe);
         await page.click('#tab-source');
         await look(page, `operations, ${JSON.stringify(options)}`);
+    }
+    for (const options of all) {
+        const page = await open(labels, { ...options, bypassCSP: !isFirefox });
+        await page.evaluate(axe);
+        await page.click('#labels');
+        await look(page, `labels, ${JSON.stringify(options)}`);
     }
 });

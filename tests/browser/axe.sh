@@ -5,5 +5,7 @@
 . "$SRCDIR/tests/browser/lib.sh"
 need axe-core
 pages
-drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html"
+./known labels >labels.cap
+"$jsprof" html labels.cap -o labels.html || bad=1
+drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html" "$tmp/labels.html"
 exit $bad

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     captures before|after|evil|deep|stairs|marks|pulse|many|loop|listing >FILE
+ *     captures before|after|evil|deep|stairs|marks|pulse|many|loop|listing|labels >FILE
  *
  * "before": thread 100 "main" runs 600 ms of main > parse (a third of it in scan, and
  * scan again in itself), then 400 ms of main > print; thread 200 "helper" runs 200 ms of
@@ -14,6 +14,9 @@
  * "loop": 300 ms of main > parse: 100 ms in line 11; 100 ms in line 12, while a frame of the
  * interpreter's own code runs; 100 ms in line 12 itself. "listing": the same, and parse has three
  * operations; the first 100 ms are in the first one, the second 100 ms in the second one.
+ * "labels": "before", and of four samples after each other the first has no route or tenant, the
+ * second route /a, the third /b and a tenant that would harm, the fourth that tenant; each sample
+ * has another request.
  * "marks": no samples; 12,000 marks, from 100 ns in 100 steps of 300 ns; 12,000 values.
  */
 #include "unit/capture_builder.h"
@@ -288,6 +291,45 @@ static void captures_many(void)
     captures_values();
 }
 
+static size_t captures_text(uint8_t *out, const char *text, uint64_t more)
+{
+    size_t length = strlen(text), n = build_varint(out, length + more);
+    memcpy(out + n, text, length);
+    return n + length;
+}
+
+static size_t captures_label(uint8_t *out, const char *key, const char *value)
+{
+    size_t n = captures_text(out, key, 0);
+    return n + captures_text(out + n, value, 1);
+}
+
+static void captures_labels(void)
+{
+    static uint8_t data[32768];
+    size_t n = 0;
+    captures_known(60);
+    for (int i = 0; i < n_samples; i++) {
+        static const uint8_t pairs[] = { 1, 2, 3, 2 };
+        char request[16];
+        snprintf(request, sizeof request, "r%d", i);
+        data[n++] = 2;
+        n += build_varint(data + n, (uint64_t)i + 1);
+        data[n++] = pairs[i % 4];
+        n += captures_label(data + n, "request", request);
+        if (i % 4 == 1 || i % 4 == 2)
+            n += captures_label(data + n, "route", i % 4 == 1 ? "/a" : "/b");
+        if (i % 4 >= 2)
+            n += captures_label(data + n, "tenant", "<img src=x onerror=\"x()\">");
+    }
+    data[n++] = 1;
+    data[n++] = 0;
+    n += build_varint(data + n, (uint64_t)n_samples);
+    for (int i = 0; i < n_samples; i++)
+        data[n++] = 2; /* one more than the number before */
+    build_chunk(&b, "jsprof/labels", data, n);
+}
+
 static void captures_marks(void)
 {
     build_start(&b, false);
@@ -322,6 +364,8 @@ int main(int argc, char **argv)
         captures_loop();
         captures_listing();
     }
+    else if (strcmp(name, "labels") == 0)
+        captures_labels();
     else if (strcmp(name, "marks") == 0)
         captures_marks();
     else

@@ -25,7 +25,7 @@ class Address {
 
     /* Return the state as a list of [name, value]; defaults are left out. */
     words() {
-        const { state, graph, profile: { meta, names } } = this.app;
+        const { state, graph, profile: { meta, names, labels } } = this.app;
         const all = [], put = (name, value, isDefault) =>
             isDefault || all.push([name, String(value)]);
         const seconds = span => +(span * meta.span / 1e9).toFixed(9);
@@ -40,6 +40,9 @@ class Address {
             state.threads.every(Boolean));
         put('states', state.states.flatMap((on, s) => on ? [s] : []).join('.'),
             state.states.every(Boolean));
+        for (const [i, { key, word }] of labels.choices.entries())
+            put('label', word, !state.labels[i] ||
+                labels.choices.every((c, k) => c.key !== key || state.labels[k]));
         put('without', state.hiddenKinds, state.hiddenKinds === meta.hidden);
         put('measure', state.metric, state.metric === byId('metric').options[0].value);
         put('show', state.captures.join('.'), state.captures.length === meta.captures.length);
@@ -88,12 +91,15 @@ class Address {
         const threads = numbers('threads', meta.threads.length);
         const states = numbers('states', state.states.length);
         const captures = numbers('show', meta.captures.length);
+        const { choices } = app.profile.labels, asked = words.getAll('label');
+        const keys = new Set(choices.filter(c => asked.includes(c.word)).map(c => c.key));
         this.isReading = true;
         Object.assign(state, {
             isAgainstRest: words.has('rest'),
             isBottomUp: words.has('up'), isFlame: words.has('flames'),
             threads: meta.threads.map((_, t) => !threads.length || threads.includes(t)),
             states: state.states.map((_, s) => !states.length || states.includes(s)),
+            labels: choices.map(c => !keys.has(c.key) || asked.includes(c.word)),
             hiddenKinds: +(words.get('without') ?? meta.hidden) & 511,
             captures: captures.length ? captures : meta.captures.map((_, c) => c),
             search: words.get('search') ?? '', fn: fn(words.get('function')),

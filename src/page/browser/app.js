@@ -10,6 +10,7 @@ class App {
         this.state = {
             view: 'graph', isBottomUp: false, isFlame: false,
             threads: meta.threads.map(() => true), states: STATES.map(() => true),
+            labels: profile.labels.choices.map(() => true),
             from: 0, to: meta.spans,
             hiddenKinds: meta.hidden, metric: 'value', captures: meta.captures.map((_, c) => c),
             isAgainstRest: false, by: 'function', fn: -1, search: '', hidden: [], focus: -1,
@@ -108,6 +109,7 @@ class App {
         byId('threads').addEventListener('click', () => threadMenu(this.popup, this));
         byId('kinds').addEventListener('click', () => kindMenu(this.popup, this));
         byId('states').addEventListener('click', () => stateMenu(this.popup, this));
+        byId('labels').addEventListener('click', () => labelMenu(this.popup, this));
         byId('theme').addEventListener('click', () => this.setDark(!isDark));
         byId('help-button').addEventListener('click', () => byId('help').showModal());
         byId('search').addEventListener('input', oncePerFrame(() => this.search()));

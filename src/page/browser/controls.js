@@ -64,6 +64,27 @@ function checkLine(text, isOn, change, swatch) {
     return element('label', { class: 'check' }, box, ...swatch ? [swatch] : [], text);
 }
 
+const formatCost = (unit, sum) =>
+    (isTimed(unit) ? formatDuration : isOfBytes(unit) ? formatBytes : formatCount)(sum);
+
+/* A line of a menu with a cost: a switch and a button that chooses it alone. */
+function costLine({ name, title = name, cost, isOn, id, kind = '' }, choose, only) {
+    const check = checkLine(name, isOn, choose);
+    check.firstChild.dataset.id = id;
+    return element('div', { class: 'thread ' + kind }, check, element('output', {}, cost),
+        element('button', { type: 'button', 'aria-label': 'only ' + title, 'data-id': 'o' + id,
+            onclick: only }, 'only'));
+}
+
+/* Do what was chosen in the menu of a button, and show it anew with the focus where it was. */
+function chooseLine(app, button, menu, id, action) {
+    action();
+    app.update();
+    app.popup.toggle(byId(button)); /* closes, and opens with the new state */
+    menu(app.popup, app);
+    app.popup.popup.querySelector(`[data-id="${id}"]`)?.focus();
+}
+
 /* Return the threads of the shown captures by process, in the chosen order. */
 function threadGroups(app) {
     const { profile: { meta }, timeline: { sums }, threadOrder } = app, groups = new Map();
@@ -83,32 +104,20 @@ function threadGroups(app) {
 /* The threads with their cost, each with a switch and a button that chooses it alone; those of a
  * process together, if there are several. */
 function threadMenu(popup, app) {
-    const { meta } = app.profile, { threads } = app.state, button = byId('threads');
+    const { meta } = app.profile, { threads } = app.state;
     const groups = threadGroups(app), isOfMany = groups.length > 1;
     const cost = list => {
         const [{ capture }] = list, { unit } = meta.captures[capture];
-        const sum = list.reduce((s, t) => s + t.value, 0);
-        return isTimed(unit) ? formatDuration(sum) : isOfBytes(unit) ? formatBytes(sum)
-            : formatCount(sum);
+        return formatCost(unit, list.reduce((s, t) => s + t.value, 0));
     };
-    const change = (id, action) => {
-        action();
-        app.update();
-        popup.toggle(button); /* closes, and opens with the new state */
-        threadMenu(popup, app);
-        popup.popup.querySelector(`[data-id="${id}"]`)?.focus();
-    };
+    const change = (id, action) => chooseLine(app, 'threads', threadMenu, id, action);
     const only = list => threads.fill(false).forEach((_, i) => {
         threads[i] = list.some(t => t.index === i);
     });
-    const line = (name, list, id, kind) => {
-        const check = checkLine(name, list.every(t => threads[t.index]), isOn => change(id, () =>
-            list.forEach(t => { threads[t.index] = isOn; })));
-        check.firstChild.dataset.id = id;
-        return element('div', { class: 'thread ' + kind }, check, element('output', {}, cost(list)),
-            element('button', { type: 'button', 'aria-label': 'only ' + name, 'data-id': 'o' + id,
-                onclick: () => change('o' + id, () => only(list)) }, 'only'));
-    };
+    const line = (name, list, id, kind) => costLine(
+        { name, cost: cost(list), isOn: list.every(t => threads[t.index]), id, kind },
+        isOn => change(id, () => list.forEach(t => { threads[t.index] = isOn; })),
+        () => change('o' + id, () => only(list)));
     const name = t => `${threadLabel(meta, t)} (${t.pid === t.tid ? '' : t.pid + '/'}${t.tid})`;
     const lines = groups.flatMap(list => [
         ...isOfMany ? [line(`process ${list[0].pid}, ${harmless(list.find(t =>
@@ -124,7 +133,8 @@ function threadMenu(popup, app) {
         change('order', () => { app.threadOrder = order.value; }) },
         ...[['value', 'cost'], ['name', 'name'], ['id', 'number']].map(([value, text]) =>
             element('option', { value, selected: value === app.threadOrder }, text)));
-    popup.toggle(button, all, element('label', { class: 'thread' }, 'sort by ', order), ...lines);
+    popup.toggle(byId('threads'), all, element('label', { class: 'thread' }, 'sort by ', order),
+        ...lines);
 }
 
 /* The kinds that occur in the profile, each with a bit of hiddenKinds. */
@@ -217,6 +227,7 @@ function describeSwitches(app) {
         app.state.from === 0 && app.state.to === meta.spans;
     byId('against').setAttribute('aria-pressed', app.view.isAgainstRest);
     describeStates(app);
+    describeLabels(app);
     showChosen(app);
 }
 

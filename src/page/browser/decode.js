@@ -48,9 +48,10 @@ function decodeTree(next, nodes, frames) {
     return tree;
 }
 
-function decodeStacks(next, n, states) {
+function decodeStacks(next, n, { states, labels = [] }) {
     const stacks = { node: new Int32Array(n), thread: new Int32Array(n),
-                     place: new Int32Array(n), state: new Uint8Array(n) };
+                     place: new Int32Array(n), state: new Uint8Array(n),
+                     labels: new Uint16Array(n) };
     for (let i = 0, node = 0, thread = 0; i < n; i++) {
         const code = next();
         node += Math.floor(code / 2);
@@ -62,6 +63,12 @@ function decodeStacks(next, n, states) {
     }
     for (let i = 0, at = 0; states && i < states.length; i += 2)
         stacks.state.fill(states[i], at, at += states[i + 1]);
+    let at = 0;
+    for (const item of labels) { /* a set or, if negative, how many more have the last one */
+        const end = item < 0 ? at - item : at + 1;
+        stacks.labels.fill(item < 0 ? stacks.labels[at - 1] : item, at, end);
+        at = end;
+    }
     return stacks;
 }
 
@@ -120,7 +127,7 @@ function decodeProfile(meta, data) {
         names: meta.names.map(harmless), modules: meta.modules.map(harmless),
         places: decodePlaces(meta.places), vmPlaces: decodePlaces(meta.vmPlaces, meta.rows),
         tree: decodeTree(readers[0], meta.nodes, n),
-        stack: decodeStacks(readers[1], meta.stacks, meta.states),
+        stack: decodeStacks(readers[1], meta.stacks, meta), labels: decodeLabels(meta),
         time: decodeTime(readers[2], meta),
         spans: meta.runs ? new Spans(meta.runs, readers[3]) : null,
     };

@@ -44,7 +44,7 @@ function heatCells(view, capture, grid) {
     for (let s = 0; s < meta.spans; s++)
         for (let i = time.spanStart[s]; i < time.spanStart[s + 1]; i++) {
             const at = time.stack[i], thread = stack.thread[at];
-            if (filter.threads[thread] && filter.states[stack.state[at]] &&
+            if (filter.threads[thread] && isChosen(filter, stack, at) &&
                 meta.threads[thread].capture === capture &&
                 !(filter.isIn && !filter.isIn[stack.node[at]]))
                 cells[Math.floor(s / grid.spans)] += measured[i];

@@ -117,6 +117,10 @@ function partsOf({ meta }, { captures, from, to, isAgainstRest }) {
         ? [{ capture: captures[0], ranges: [[0, from], [to, meta.spans]] }, ...chosen] : chosen;
 }
 
+/* Return true if a stack is one of the chosen states and has the chosen labels. */
+const isChosen = (filter, stack, s) =>
+    filter.states[stack.state[s]] && filter.hasLabels[stack.labels[s]];
+
 /* Return self and total of each node in a part. */
 function nodeFigures(profile, filter, { capture, ranges }) {
     const { stack, time, nodes, meta } = profile, { shown, up, isIn } = filter;
@@ -127,7 +131,7 @@ function nodeFigures(profile, filter, { capture, ranges }) {
         for (let i = time.spanStart[from], end = time.spanStart[to]; i < end; i++) {
             const s = time.stack[i];
             if (!counts[stack.thread[s]] || (isIn && !isIn[stack.node[s]]) ||
-                !filter.states[stack.state[s]])
+                !isChosen(filter, stack, s))
                 continue;
             const n = shown[stack.node[s]];
             value[n] += measured[i];
@@ -156,7 +160,9 @@ function layoutOf(figures, key, wholes) {
 }
 
 function applyFilter(profile, filter) {
-    Object.assign(filter, shownTree(profile, filter));
+    Object.assign(filter, shownTree(profile, filter), {
+        hasLabels: profile.labels.sets.map(set => set.every(c => filter.labels[c])),
+    });
     const parts = partsOf(profile, filter);
     const figures = parts.map(part => nodeFigures(profile, filter, part));
     const wholes = figures.map(f => f.total[0]);
@@ -273,7 +279,7 @@ function eachLine(view, visit) {
     for (let i = time.spanStart[filter.from]; i < to; i++) {
         const s = time.stack[i], n = stack.node[s], thread = stack.thread[s];
         const fn = frame.function[tree.frame[filter.shown[n]]];
-        if (!stack.place[s] || !filter.threads[thread] || !filter.states[stack.state[s]] ||
+        if (!stack.place[s] || !filter.threads[thread] || !isChosen(filter, stack, s) ||
             (filter.isIn && !filter.isIn[n]) ||
             !filter.captures.includes(meta.threads[thread].capture))
             continue;

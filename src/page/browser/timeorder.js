@@ -32,7 +32,7 @@ function timeEntries(view, thread) {
         for (let i = time.spanStart[span]; i < time.spanStart[span + 1]; i++) {
             const end = stack.node[time.stack[i]];
             if (stack.thread[time.stack[i]] !== thread || (filter.isIn && !filter.isIn[end]) ||
-                !filter.states[stack.state[time.stack[i]]])
+                !isChosen(filter, stack, time.stack[i]))
                 continue;
             if (n === first)
                 put(span * meta.span);
