@@ -107,6 +107,10 @@ int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
         const struct jsp_work_tasks *t = &p->work->tasks[i];
         err = jsp_labels_tasks(&p->labels, t->at, t->end, t->pid);
     }
+    if (err == 0 && p->labels.has_task_labels && jsp_unit_is_bytes(p->work->options.measure)) {
+        p->work->ran = calloc(1, sizeof *p->work->ran);
+        err = p->work->ran ? jsp_tasks_read(p->work->ran, p) : -ENOMEM;
+    }
     if (err == 0 && options && options->during)
         err = jsp_spans_of_marks(&p->during, capture, options->during);
     if (err == 0 && options && (options->has_tasks || options->under_task))
@@ -158,6 +162,9 @@ void jsp_profile_free(struct jsp_profile *p)
         jsp_weights_free(&w->running);
         jsp_relayed_free(&w->relayed);
         free(w->tasks);
+        if (w->ran)
+            jsp_tasks_free(w->ran);
+        free(w->ran);
         jsp_store_free(&w->store);
         jsp_hash_free(&w->processes);
         jsp_hash_free(&w->threads);

@@ -69,6 +69,7 @@ static bool samples_allocation(struct jsp_samples *s, const struct jsp_read_fram
     } else {
         s->weight_left -= out->bytes;
     }
+    out->labels = w->known ? w->cpu_ns : 0;
     uint64_t own = w->known && w->weight ? w->weight : out->bytes;
     w->weight = own < out->bytes ? (out->bytes + own / 2) / own : 1;
     w->cpu_ns = 0;

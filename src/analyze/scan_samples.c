@@ -276,6 +276,18 @@ static bool scan_chain(const struct jsp_profile *p, const struct jsp_read_frame 
     return !p->chains || jsp_chains_take(p->chains, f, &o->sample, &o->chain);
 }
 
+/* Store the position of the set of labels. The sample of an allocation has no number of the task
+ * that ran. */
+static int scan_labels(struct jsp_profile *p, const struct jsp_read_frame *f, struct scan_one *o)
+{
+    const struct jsp_tasks *t = o->sample.bytes ? p->work->ran : NULL;
+    uint32_t thread = t ? jsp_tasks_thread(t, f->pid, o->sample.body.tid) : JSP_TASK_NONE;
+    uint32_t run = thread == JSP_TASK_NONE ? JSP_TASK_NONE : jsp_tasks_run_at(t, thread, f->time);
+    if (run != JSP_TASK_NONE)
+        o->sample.task = t->tasks[t->runs[run].task].number;
+    return jsp_samples_labels(p, &o->sample, f->pid, &o->labels);
+}
+
 /* Do the same as scan_thread and scan_stack, without adding anything. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack)
@@ -290,7 +302,7 @@ bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                                        jsp_samples_detail(p, sample, f->pid) };
     if (state.state && !scan_find_state(p, &state, scan_state_hash(p, &state), &o.state))
         return false;
-    if (jsp_samples_labels(p, sample, f->pid, &o.labels) < 0)
+    if (scan_labels(p, f, &o) < 0)
         return false; /* its set is known, so no memory is needed */
     o.thread = (uint32_t)(thread - p->threads);
     o.hash = probe = scan_hash(p, &o);
@@ -324,7 +336,7 @@ int jsp_scan_samples(struct jsp_profile *p)
         if (err == 0)
             err = scan_state(p, &o->sample, s.frame.pid, &o->state);
         if (err == 0)
-            err = jsp_samples_labels(p, &o->sample, s.frame.pid, &o->labels);
+            err = scan_labels(p, &s.frame, o);
         if (err < 0)
             break;
         o->thread = s.thread;

@@ -35,6 +35,7 @@ struct jsp_profile_work {
     struct jsp_relayed relayed;
     struct jsp_work_tasks *tasks; /* read by jsp_tasks_read */
     uint32_t n_tasks, tasks_room;
+    struct jsp_tasks *ran; /* for labels of tasks at allocations; NULL: not needed */
     struct jsp_store store;
     struct jsp_hash processes, threads, stacks, states, functions, places, files;
     struct jsp_profile_place *place;

@@ -46,13 +46,13 @@ static void merge_kinds(struct merge_work *w, const struct jsp_read_chunk *c)
     merge_flush(w, JSP_WIRE_FILE_FRAMES, &w->has_frames);
 }
 
-/* Renumber the allocations of each block. */
+/* Renumber the allocations of each block, and their labels. */
 static void merge_allocations(struct merge_work *w, const struct jsp_read_chunk *c)
 {
     const uint8_t *at = c->data, *end = at + c->len, *begin;
     uint64_t first, count;
     while (at < end && jsp_embedded_block_get(&at, end, &first, &count)) {
-        uint8_t head[JSP_EMBEDDED_BLOCK];
+        uint8_t head[JSP_EMBEDDED_BLOCK], record[JSP_EMBEDDED_WEIGHT];
         struct jsp_weight one;
         begin = at;
         for (uint64_t i = 0; i < count; i++)
@@ -60,7 +60,11 @@ static void merge_allocations(struct merge_work *w, const struct jsp_read_chunk 
                 return; /* its defect was reported when the capture was loaded */
         first += w->allocations_before;
         merge_gather(w, &w->text, head, jsp_embedded_block_put(head, first, count));
-        merge_gather(w, &w->text, begin, (size_t)(at - begin));
+        for (uint64_t i = 0; i < count && jsp_embedded_weight_get(&begin, end, &one); i++) {
+            one.cpu_ns += one.cpu_ns ? w->tasks.labels_before : 0; /* the number of its labels */
+            merge_gather(w, &w->text, record, jsp_embedded_weight_put(record, &one));
+            merge_gather(w, &w->text, one.lines, one.lines_bytes);
+        }
         merge_flush(w, JSP_WIRE_FILE_ALLOCATIONS, &w->has_allocations);
     }
 }

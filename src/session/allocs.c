@@ -34,7 +34,7 @@ uint64_t jsp_allocs_weight(uint64_t bytes, uint64_t every)
     return share > 0 ? (uint64_t)((double)bytes / share + 0.5) : bytes;
 }
 
-/* Add what the frame can not hold: the size, the frames that are cut, and lines. */
+/* Add what the frame can not hold: the size, labels, the frames that are cut, and lines. */
 static void allocs_beside(struct jsp_allocs *a, const struct jsp_allocs_sample *s)
 {
     const struct jsp_merged *frames = s->frames->at;
@@ -42,7 +42,8 @@ static void allocs_beside(struct jsp_allocs *a, const struct jsp_allocs_sample *
     uint32_t n_lines = s->frames->n;
     while (n_lines && !frames[n_lines - 1].line)
         n_lines--;
-    struct jsp_weight weight = { .weight = s->record->cpu_ns, .n_lines = n_lines,
+    struct jsp_weight weight = { .weight = s->record->cpu_ns, .cpu_ns = s->labels,
+                                 .n_lines = n_lines,
                                  .cut = (uint64_t)s->record->cut + s->frames->cut };
     to += jsp_embedded_weight_put(to, &weight);
     for (uint32_t i = 0; i < n_lines; i++)

@@ -25,6 +25,7 @@ struct jsp_allocs_sample {
     const struct jsp_frames *frames;
     const uint64_t *addrs; /* of the frames */
     int32_t tid;
+    uint64_t labels; /* their number; 0: none */
 };
 
 /* Append an allocation, or a free with no frames. Return 0 or -ENOBUFS. */

@@ -233,7 +233,8 @@ static int output_sample(struct jsp_output *out, const struct jsp_record *record
 static void output_allocation(struct jsp_output *out, const struct jsp_record *record,
                               int32_t tid)
 {
-    struct jsp_allocs_sample sample = { record, &out->frames, out->addrs, tid };
+    struct jsp_allocs_sample sample = { record, &out->frames, out->addrs, tid,
+                                        output_labels(out, record) };
     jsp_frames_of(&out->frames, record);
     if (output_addresses(out, record) || jsp_allocs_put(&out->allocs, &out->writer, &sample))
         out->allocs.n_lost++;

@@ -145,6 +145,8 @@ static __attribute__((noinline)) bool alloc_record(struct jsp_sampled *self, con
     r->state = (struct jsp_rec_state){ 0 }; /* those of the last sample of time */
     r->waited = 0;
     r->n_tags = 0;
+    if (jsp_tags_any(&self->tags))
+        r->n_tags = (uint16_t)jsp_tags_take(&self->tags, &self->unwinder.mem, jsp_record_tags(r));
     r->number = number;
     bool fits = alloc_push(self, r);
     r->number = 0; /* the handler uses the same record */

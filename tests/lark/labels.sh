@@ -1,6 +1,6 @@
 #!/bin/sh
 # lark/labels.sh - a timer carries the labels under which it was made, in a capture of either form,
-# in one that was converted or merged, and in pprof.
+# in one that was converted or merged, and in pprof; and allocations have those of their moment.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -49,6 +49,29 @@ done
 "$jsprof" report --by label "$tmp/m.cap" >/dev/null
 "$jsprof" convert --to pprof -o "$tmp/a.pb.gz" "$tmp/0.cap"
 gzip -dc "$tmp/a.pb.gz" | grep -q /short || say 'pprof has no label'
+
+# The same of samples of allocations: all of 60 arrays of /long and 30 of /short.
+cat >"$tmp/arrays.lark" <<'END'
+fn make(n) { for i = 0, n { [i, i, i, i]; } }
+label("route", "/long");
+make(60);
+label("route", "/short");
+make(30);
+END
+for compact in 0 1; do
+    JSPROF_COMPACT=$compact "$B/bin/lark" --profile-output="$tmp/m$compact.cap" \
+        --profile-alloc=2 "$tmp/arrays.lark"
+done
+"$jsprof" convert --to compact -o "$tmp/mc.cap" "$tmp/m0.cap"
+"$jsprof" merge -o "$tmp/mm.cap" "$tmp/0.cap" "$tmp/m0.cap" "$tmp/m1.cap" 2>/dev/null
+for one in m0 m1 mc mm; do
+    "$jsprof" report --csv --measure alloc --by label:route "$tmp/$one.cap" | tr -d '"' \
+        >"$tmp/by"
+    awk -F , '{ of[$1] = $2 }
+        END { short = 2 * of["/short"]; exit !(short > 0 && of["/long"] > 0.9 * short &&
+            of["/long"] < 1.1 * short) }' "$tmp/by" ||
+        { say "allocations of $one.cap"; cat "$tmp/by"; }
+done
 # As spans of the thread in formats with a time axis.
 "$jsprof" convert --to firefox -o "$tmp/a.json" "$tmp/0.cap"
 "$jsprof" convert --to perfetto -o "$tmp/a.pftrace" "$tmp/0.cap"

@@ -211,6 +211,52 @@ TEST(mistakes_are_counted)
     host_free(&h);
 }
 
+/* -- Allocations ------------------------------------------------------------ */
+
+static void allocate(int blocks)
+{
+    static char memory[64];
+    for (int i = 0; i < blocks; i++) {
+        jsprof_allocated(me, memory, sizeof memory);
+        jsprof_freed(me, memory);
+    }
+}
+
+/* Every block is sampled, but for one of 1e13. */
+TEST(an_allocation_has_the_labels_of_its_moment)
+{
+    struct jsp_profile_options options = { .measure = JSP_VALUE_ALLOC };
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
+    o.alloc = 2;
+    if (!host_begin_with(&h, o, &me))
+        return;
+    allocate(3);
+    jsprof_label_set(me, "tenant", "7");
+    uint32_t outer = jsprof_label_push(me, "route", "/login");
+    jsprof_task task = jsprof_task_new(me, "test", "later", 0);
+    allocate(5);
+    jsprof_label_pop(me, outer);
+    allocate(7);
+    jsprof_label_set(me, "tenant", NULL);
+    jsprof_task_begin(me, task);
+    allocate(11); /* the labels under which the task was made */
+    jsprof_label_set(me, "route", "/inner");
+    allocate(13);
+    jsprof_task_end(me, task);
+    allocate(17);
+    if (host_close(&h)) {
+        jsp_profile_free(&h.profile);
+        if (CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0)) {
+            CHECK_EQ(samples_of(""), 3 + 17);
+            CHECK_EQ(samples_of("route=/login, tenant=7"), 5 + 11);
+            CHECK_EQ(samples_of("tenant=7"), 7);
+            CHECK_EQ(samples_of("route=/inner, tenant=7"), 13);
+            CHECK_EQ(h.profile.samples, 56);
+        }
+    }
+    host_free(&h);
+}
+
 /* -- Traces ----------------------------------------------------------------- */
 
 /* Return how many samples have a trace that begins with this byte, and this label or none. */
@@ -334,6 +380,7 @@ int main(void)
     RUN(a_task_carries_its_labels_to_its_runs);
     RUN(a_run_that_is_left_leaves_no_labels);
     RUN(mistakes_are_counted);
+    RUN(an_allocation_has_the_labels_of_its_moment);
     RUN(a_sample_has_its_trace);
     RUN(no_sample_has_half_of_a_change);
     return DONE();
