@@ -81,7 +81,9 @@ static struct gzip_part gzip_distance(uint32_t d)
 struct gzip_codes {
     uint32_t n;               /* symbols */
     uint32_t often[GZIP_ALL]; /* how often each is written */
-    uint8_t bits[GZIP_ALL];   /* of its code; 0: it has none */
+    /* Of its code; 0: it has none. As wide as `code`: else gcc 12 for aarch64 finds the one by the
+     * other's address in a way that it then takes for no address, and drops the writes. */
+    uint16_t bits[GZIP_ALL];
     uint16_t code[GZIP_ALL];  /* its first bit is the lowest */
 };
 
@@ -107,7 +109,7 @@ static uint32_t gzip_take(uint32_t *weight, uint32_t n, uint32_t *taken)
 static uint32_t gzip_huffman(struct gzip_codes *c)
 {
     uint32_t weight[2 * GZIP_ALL], above[2 * GZIP_ALL], most = 1, n = c->n;
-    uint8_t depth[2 * GZIP_ALL];
+    uint8_t depth[2 * GZIP_ALL] = { 0 }; /* as is the root's */
     memcpy(weight, c->often, n * sizeof *weight);
     for (uint32_t one, other;; n++) {
         uint32_t a = gzip_take(weight, n, &one), b = gzip_take(weight, n, &other);
@@ -116,12 +118,11 @@ static uint32_t gzip_huffman(struct gzip_codes *c)
         above[a] = above[b] = n;
         weight[n] = one + other;
     }
-    depth[n - 1] = 0;
     for (uint32_t i = n - 1; i-- > c->n;)
         depth[i] = (uint8_t)(depth[above[i]] + 1);
     for (uint32_t i = 0; i < c->n; i++) { /* a symbol that is alone has a bit all the same */
         uint32_t bits = !c->often[i] ? 0 : n == c->n ? 1 : depth[above[i]] + 1u;
-        c->bits[i] = (uint8_t)bits;
+        c->bits[i] = (uint16_t)bits;
         most = bits > most ? bits : most;
     }
     return most;
@@ -160,7 +161,8 @@ static void gzip_fixed_codes(struct gzip_codes *symbols, struct gzip_codes *dist
     for (uint32_t i = 0; i < GZIP_ALL; i++)
         symbols->bits[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
     distances->n = GZIP_DISTANCES;
-    memset(distances->bits, 5, GZIP_DISTANCES);
+    for (uint32_t i = 0; i < GZIP_DISTANCES; i++)
+        distances->bits[i] = 5;
     gzip_number_codes(symbols);
     gzip_number_codes(distances);
 }
@@ -187,7 +189,7 @@ static void gzip_run(struct gzip_lengths *l, uint32_t symbol, uint32_t times)
 }
 
 /* Gather `n` lengths in a row. */
-static void gzip_runs(struct gzip_lengths *l, const uint8_t *bits, uint32_t n)
+static void gzip_runs(struct gzip_lengths *l, const uint16_t *bits, uint32_t n)
 {
     for (uint32_t i = 0, same; i < n; i += same) {
         for (same = 1; i + same < n && bits[i + same] == bits[i] && same < 138;)
@@ -207,15 +209,15 @@ static void gzip_runs(struct gzip_lengths *l, const uint8_t *bits, uint32_t n)
 static void gzip_describe(struct gzip_lengths *l, const struct gzip_codes *symbols,
                           const struct gzip_codes *distances)
 {
-    uint8_t all[GZIP_ALL + GZIP_DISTANCES];
+    uint16_t all[GZIP_ALL + GZIP_DISTANCES];
     *l = (struct gzip_lengths){ .n_symbols = GZIP_SYMBOLS, .n_distances = GZIP_DISTANCES,
                                 .n_codes = GZIP_LENGTHS, .codes.n = GZIP_LENGTHS };
     while (symbols->bits[l->n_symbols - 1] == 0)
         l->n_symbols--; /* that of the end has a length */
     while (l->n_distances > 1 && distances->bits[l->n_distances - 1] == 0)
         l->n_distances--;
-    memcpy(all, symbols->bits, l->n_symbols);
-    memcpy(all + l->n_symbols, distances->bits, l->n_distances);
+    memcpy(all, symbols->bits, l->n_symbols * sizeof *all);
+    memcpy(all + l->n_symbols, distances->bits, l->n_distances * sizeof *all);
     gzip_runs(l, all, l->n_symbols + l->n_distances);
     gzip_make_codes(&l->codes, 7);
     while (l->codes.bits[gzip_order[l->n_codes - 1]] == 0)
