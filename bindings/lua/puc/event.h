@@ -56,7 +56,7 @@ static inline void event_function(uintptr_t ci, struct jsp_lua_event *e)
     if (is_closure)
         e->function = jsp_lua_pointer(object, layout.closure_proto);
     else
-        e->function = tag == layout.tag_light && layout.tag_light ? (uintptr_t)object : 0;
+        e->function = layout.tag_light && tag == layout.tag_light ? (uintptr_t)object : 0;
 }
 
 static inline bool jsp_lua_event_is(const struct jsp_lua_event *e, const struct jsp_lua_key *key)
