@@ -186,7 +186,7 @@ int jsp_page_spans_encode(struct jsp_page_spans *s, const struct jsp_html *h,
         spans_walk(s, h, spans_one, &o);
         if (out->error || out->n <= SPANS_BYTES)
             break;
-        int err = spans_keep(s, h, (uint64_t)((double)s->n * SPANS_BYTES / out->n * 0.98));
+        int err = spans_keep(s, h, (uint64_t)s->n * SPANS_BYTES / out->n * 98 / 100);
         if (err < 0)
             return err;
         spans_numbers(s, h);
