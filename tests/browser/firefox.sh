@@ -11,5 +11,7 @@ drive heat.js "$tmp/pulse.html" "$tmp/change.html"
 drive timeline.js "$tmp/before.html"
 drive compare.js "$tmp/change.html"
 drive narrow.js "$tmp/before.html"
-drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html"
+./known labels >labels.cap
+"$jsprof" html labels.cap -o labels.html || bad=1
+drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html" "$tmp/labels.html"
 exit $bad
