@@ -40,7 +40,7 @@ CFG
 
 recorded()
 {
-    serving haproxy -db -f "$SCRATCH/haproxy.cfg" >"$SCRATCH/log" 2>&1 &
+    serving /usr/sbin/haproxy -db -f "$SCRATCH/haproxy.cfg" >"$SCRATCH/log" 2>&1 &
     server=$!
     wait_for "$SCRATCH/socket" &&
         curl -sS --unix-socket "$SCRATCH/socket" http://localhost/ >"$SCRATCH/out"
