@@ -17,7 +17,7 @@ enum {
     JSP_CAUSES_STEPS = 4096 /* tasks of a chain at most */
 };
 
-/* The functions that tell two stacks apart. Zeroed: all of them. */
+/* The functions by which two stacks differ. Zeroed: all of them. */
 struct jsp_causes_view {
     bool is_vm;    /* those of the VM alone, of a stack that has some */
     uint32_t most; /* so many, the innermost; 0: all */

@@ -43,8 +43,8 @@ static void samples_limit(struct jsp_samples *s, const struct jsp_read_frame *f,
     w->known = false;
 }
 
-/* The samples of a continuous recording on the CPU clock do not say how much CPU time they stand
- * for: a period for each expiration. */
+/* The samples of a continuous recording on the CPU clock do not say how much CPU time they
+ * represent: it is a period for each expiration. */
 static bool samples_is_folded(const struct jsp_profile *p)
 {
     return p->fold_ns && p->driver && p->driver->clock == JSP_CLOCK_CPU;

@@ -32,7 +32,7 @@ struct fleet_host {
 struct fleet {
     struct fleet_host *at;     /* owned; those that were recorded come first, n of them */
     uint32_t n, asked, busy;   /* busy: another command records them */
-    uint32_t n_stopped;        /* the first ones, which were told to end */
+    uint32_t n_stopped;        /* the first ones, which were asked to end */
     int64_t until_ms;          /* when the window ends */
     jsprof_reader *reader;     /* owned */
     struct jsp_export_host *hosts; /* owned: of all captures that could be read */

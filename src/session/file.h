@@ -35,7 +35,7 @@ struct jsp_file {
 struct jsp_file_ask {
     const char *pattern; /* %p: the process id; NULL: JSP_FILE_DEFAULT */
     const char *folder;  /* folder of a relative pattern; NULL: the current one */
-    /* The environment, or whoever set JSPROF_NOFOLLOW, gave the name, not this program. It may
+    /* The name is not this program's, but the environment's, or JSPROF_NOFOLLOW is set. It may
      * belong to what ran before, or lead elsewhere: a symbolic link is refused, and what this
      * program has recorded under the name is kept. */
     bool is_given;

@@ -172,7 +172,7 @@ static bool sleeper_is_whole(const struct jsp_sampled *hand)
 enum sleeper_first {
     SLEEPER_OTHER,
     SLEEPER_ANY,  /* a descriptor on which it waits */
-    SLEEPER_TOLD, /* the same, of a kind that the call tells */
+    SLEEPER_TOLD, /* the same, of a kind that the call implies */
 };
 
 static enum sleeper_first sleeper_first(int64_t call)
@@ -180,7 +180,7 @@ static enum sleeper_first sleeper_first(int64_t call)
     static const int calls[] = {
         SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_fsync,
         SYS_fdatasync, SYS_flock, SYS_ioctl, SYS_fcntl, SYS_splice,
-        /* the others are told */
+        /* from here on the call implies the kind */
         SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_accept,
         SYS_accept4, SYS_connect, SYS_epoll_pwait,
 #ifdef SYS_epoll_wait
