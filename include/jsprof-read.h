@@ -1055,7 +1055,7 @@ JSPROF_READ_API int jsprof_read_diverge(const jsprof_read_tasks *before,
 /* -- 11. The records of the file ------------------------------------------------ */
 
 /* All that the capture is made of, in the order of the file, whatever counts. Fields of other types
- * than the record's are 0, NULL or JSPROF_READ_NONE. */
+ * than the record's are 0 or "". */
 typedef struct jsprof_read_records jsprof_read_records;
 typedef struct jsprof_read_record {
     size_t size;

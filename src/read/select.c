@@ -197,7 +197,6 @@ static int select_frames(struct select_make *m)
     return jsp_reader_errno(m->error, err, NULL);
 }
 
-/* Choose by what the threads were doing. */
 /* Return true if a sleep is in this system call, on a descriptor of any kind: "read" is "read", and
  * also "read (pipe)". */
 static bool select_is_call(const struct jsp_profile_state *is, const char *name)
@@ -209,6 +208,7 @@ static bool select_is_call(const struct jsp_profile_state *is, const char *name)
                                            !memcmp(detail->at + n, " (", 2)));
 }
 
+/* Choose by what the threads were doing. */
 static int select_states(struct select_make *m)
 {
     const jsprof_read_filter *f = &m->filter;
