@@ -46,6 +46,7 @@ static void waits_begin(void)
 
 static void waits_end(void)
 {
+    waits_begin(); /* a signal handler that waited meanwhile has begun a turn */
     /* ORDER: relaxed, as above. */
     waits_in_turn = waits_self && atomic_load_explicit(&waits_on, memory_order_relaxed);
     if (waits_in_turn)

@@ -135,12 +135,28 @@ says 'a.cap: 1 s, '
 says 'a.cap: 2 s, '
 
 # In stall mode what a loop does between two waits is a turn: two of 60 turns are in the capture,
-# and nothing of a program that does not wait. A machine that takes a processor away makes more.
+# and nothing of a program that does not wait. A machine that takes a processor away makes more. A
+# signal handler that waits within a wait changes nothing.
 cat >loop.c <<'END_OF_PROGRAM'
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+static volatile sig_atomic_t is_waiting;
+static void waits(int signo)
+{
+    (void)signo;
+    if (is_waiting)
+        poll(NULL, 0, 0);
+}
+static void each_ms(int ms)
+{
+    struct itimerval it = { { 0, 1000 * ms }, { 0, 1000 * ms } };
+    signal(SIGALRM, waits);
+    setitimer(ITIMER_REAL, &it, NULL);
+}
 static double now(void)
 {
     struct timespec t;
@@ -163,9 +179,14 @@ __attribute__((noinline)) void reads(FILE *from)
 }
 int main(void)
 {
+    each_ms(2);
     for (int i = 0; i < 60; i++) {
+        is_waiting = 1;
         poll(NULL, 0, 5);
-        if (i == 20)
+        is_waiting = 0;
+        if (i == 29)
+            each_ms(0);
+        if (i == 30)
             busy_for(80);
         if (i == 40) {
             FILE *from = popen("sleep 0.2; echo line", "r");
