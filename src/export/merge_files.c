@@ -61,7 +61,7 @@ static void merge_allocations(struct merge_work *w, const struct jsp_read_chunk 
         first += w->allocations_before;
         merge_gather(w, &w->text, head, jsp_embedded_block_put(head, first, count));
         for (uint64_t i = 0; i < count && jsp_embedded_weight_get(&begin, end, &one); i++) {
-            one.cpu_ns += one.cpu_ns ? w->tasks.labels_before : 0; /* the number of its labels */
+            one.cpu_ns = merge_label(w, one.cpu_ns); /* their number is there */
             merge_gather(w, &w->text, record, jsp_embedded_weight_put(record, &one));
             merge_gather(w, &w->text, one.lines, one.lines_bytes);
         }
