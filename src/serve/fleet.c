@@ -74,7 +74,7 @@ static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
         if ((ask->pid && p->pid != ask->pid) || (ask->host && strcmp(p->host, ask->host) != 0))
             continue;
         int64_t ms = f->until_ms - fleet_now_ms() + FLEET_LATE_MS; /* if nobody ends it before */
-        err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms) : 0;
+        err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms > 1 ? ms : 1) : 0;
         f->n += s && !err;
         f->busy += !s && p->n_sessions;
     }
