@@ -187,6 +187,8 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
         p->quiet = false;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
+        drain_note_used(p, jsp_ring_used(&t->sampled.ring));
+        drain_note_used(p, jsp_ring_used(&t->tasks.ring));
         return true; /* always seen inside the handler: try again next time */
     }
     if (!drain_windows(p, t, dropping))
