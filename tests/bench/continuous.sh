@@ -45,12 +45,19 @@ for pair in $(seq "${PAIRS:-5}"); do
     echo "$pair: $(one plain X=) plain, $(one waits JSPROF_CONTROL=1) waits," \
         "$(one on "JSPROF_CONTINUOUS=$tmp/folder") continuous"
 done
-least() { sort -n "$tmp/$1" | head -n 1 | cut -d ' ' -f 1; }
 peak() { sort -n -k 2 "$tmp/$1" | head -n 1 | cut -d ' ' -f 2; }
-awk -v plain="$(least plain)" -v waits="$(least waits)" -v on="$(least on)" \
-    -v a="$(peak waits)" -v b="$(peak on)" 'BEGIN {
-    printf "CPU: %.4f s plain, %.4f s waits, %.4f s continuous: %+.2f %% of waits\n",
-        plain, waits, on, 100 * (on / waits - 1)
+# Pairs of neighbours: a machine that is slow for a while is slow for both.
+paste -d ' ' "$tmp/plain" "$tmp/waits" "$tmp/on" | awk '{
+    printf "%.3f %.3f\n", 100 * ($4 / $1 - 1), 100 * ($7 / $4 - 1)
+    seconds += $3 + $6 + $9 }
+    END { printf "%.0f\n", seconds >"/dev/stderr" }' >"$tmp/pairs" 2>"$tmp/seconds"
+for what in '1 a session that waits, of plain' '2 continuous, of waits'; do
+    cut -d ' ' -f "${what%% *}" "$tmp/pairs" | sort -n | awk -v what="${what#* }" '{ d[NR] = $1 }
+        END { printf "CPU, %s: %+.2f %% (%+.2f..%+.2f)\n", what,
+            (d[int((NR + 1) / 2)] + d[int(NR / 2) + 1]) / 2, d[1], d[NR] }'
+done
+echo "runs: $(cat "$tmp/seconds") s in all"
+awk -v a="$(peak waits)" -v b="$(peak on)" 'BEGIN {
     printf "memory: %d KiB waits, %d KiB continuous: %+d KiB\n", a, b, b - a }'
 
 JSPROF_CONTINUOUS=$tmp/sizes "$b/bin/lark" "$program" "$root/docs/capture.md" 100000000 >/dev/null &
