@@ -46,7 +46,7 @@ static void answer_send_all(const struct http_request *r, int client, const stru
         answer_send(client, body, a->n);
 }
 
-void answer_line(int client, int status, const char *text)
+static void answer_line(int client, int status, const char *text)
 {
     char line[HTTP_WORD];
     int n = snprintf(line, sizeof line, "%.200s\n", text);

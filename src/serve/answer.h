@@ -21,7 +21,4 @@ extern const struct answer_path answer_paths[];
 /* Answer a request, and end the process. */
 void answer_request(const struct http_request *r, int client) __attribute__((noreturn));
 
-/* Send an answer of one line. */
-void answer_line(int client, int status, const char *text);
-
 #endif

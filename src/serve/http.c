@@ -105,8 +105,11 @@ static bool http_field(struct http_span line, const char *name, struct http_span
 static int http_line(struct http_request *out, struct http_span line)
 {
     struct http_span value, length;
-    if (http_field(line, "host", &value)) /* a second one could be meant for somebody else */
-        return *out->host || !http_decode(out->host, sizeof out->host, value) ? 400 : 200;
+    if (http_field(line, "host", &value)) { /* a second one could be meant for somebody else */
+        bool is_second = out->has_host;
+        out->has_host = true;
+        return is_second || !http_decode(out->host, sizeof out->host, value) ? 400 : 200;
+    }
     if (http_field(line, "authorization", &value)) {
         if (value.n > 7 && strncasecmp(value.at, "bearer ", 7) == 0 &&
             !http_copy(out->token, sizeof out->token,

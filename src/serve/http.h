@@ -18,6 +18,7 @@ struct http_request {
     char host[HTTP_WORD];  /* of the Host header; "": there is none */
     char token[HTTP_WORD]; /* of an Authorization header with a bearer; or of the query */
     bool is_head;          /* HEAD: an answer has no body */
+    bool has_host;         /* a Host header, even an empty one */
 };
 
 /* Read a request. Return 0 if its head is not whole yet, 200 if it is, or the status of the answer

@@ -214,6 +214,17 @@ static void server_close(struct server_peer *p)
     p->fd = -1;
 }
 
+/* Send an answer of one line as far as the client takes it now: nobody may hold this process up, or
+ * end it. */
+static void server_refuse(const struct server_peer *p, int status, const char *text)
+{
+    char out[HTTP_HEAD + HTTP_WORD];
+    size_t n = (size_t)http_head(out, &(struct http_answer){
+        .status = status, .type = "text/plain; charset=utf-8", .n = strlen(text) + 1 });
+    n += (size_t)snprintf(out + n, sizeof out - n, "%s\n", text);
+    (void)!send(p->fd, out, n, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is closed in any case */
+}
+
 /* Answer in a child, with the signals as they were. */
 static void server_fork(struct server *s, struct server_peer *p, const struct http_request *r,
                         const sigset_t *signals)
@@ -233,7 +244,7 @@ static void server_fork(struct server *s, struct server_peer *p, const struct ht
     }
     s->children += child > 0;
     if (child < 0)
-        answer_line(p->fd, 503, "too many requests at a time");
+        server_refuse(p, 503, "too many requests at a time");
 }
 
 /* Which status does a whole request have? */
@@ -260,9 +271,9 @@ static void server_receive(struct server *s, struct server_peer *p, const sigset
     if (status == 200)
         server_fork(s, p, &request, signals);
     else if (status > 0)
-        answer_line(p->fd, status, status == 401   ? "the token is missing, or another one"
-                                   : status == 403 ? "by this name nobody may ask: see --host"
-                                                   : http_reason(status));
+        server_refuse(p, status, status == 401   ? "the token is missing, or another one"
+                                 : status == 403 ? "by this name nobody may ask: see --host"
+                                                 : http_reason(status));
     server_close(p);
 }
 

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -49,6 +50,7 @@ def until_ready():
 
 
 # Who may ask, and for what.
+refused = time.monotonic()
 check(ask("/debug/pprof/", token=None)[0] == 401, "answers without a token")
 check(ask("/debug/pprof/", token=token[:-1] + "g")[0] == 401, "answers with a wrong token")
 check(ask("/debug/pprof/", token=token + token)[0] == 401, "answers with two tokens")
@@ -64,6 +66,16 @@ check(ask("/" + "x" * 500)[0] == 414, "takes a long path")
 c = socket.create_connection(("127.0.0.1", port))
 c.sendall(b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 2000)
 check(b" 431 " in c.recv(100), "reads heads without an end")
+c = socket.create_connection(("127.0.0.1", port))
+c.sendall(b"GET / HTTP/1.1\r\nHost:\r\nHost: localhost\r\n\r\n")
+check(b" 400 " in c.recv(100), "takes two hosts")
+
+# Clients that are refused, and reset the connection.
+for _ in range(20):
+    c = socket.create_connection(("127.0.0.1", port))
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    c.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    c.close()
 status, body, answer = ask("/debug/pprof/", method="HEAD")
 check(status == 200 and not body, "HEAD has a body")
 check(b"/debug/pprof/profile" in ask("/debug/pprof/")[1], "the index has no profile")
@@ -117,6 +129,9 @@ check(status == 200 and b"spin (spin.lark:1)" in gzip.decompress(body), "one han
 os.kill(pids[1], signal.SIGCONT)
 until_ready()
 
+# A refused request ends nothing later, either: a child has 30 s to send its answer.
+time.sleep(max(0, refused + 32 - time.monotonic()))
+check(ask("/debug/pprof/")[0] == 200, "is gone after refused requests")
 server.terminate()
 check(server.wait(30) == 0, "fails when it is ended")
 
@@ -125,6 +140,11 @@ server = subprocess.Popen([jsprof, "serve", "--unix", "serve.sock"], stdout=subp
                           text=True)
 server.stdout.readline()
 check(os.stat("serve.sock").st_mode & 0o777 == 0o600, "others can connect")
+for _ in range(20):
+    c = socket.socket(socket.AF_UNIX)
+    c.connect("serve.sock")
+    c.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n\r\n")
+    c.close()
 c = socket.socket(socket.AF_UNIX)
 c.connect("serve.sock")
 c.sendall(b"GET /debug/jsprof/ps HTTP/1.1\r\nHost: x\r\n\r\n")
