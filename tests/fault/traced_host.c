@@ -1,6 +1,7 @@
 /* traced_host.c - a program that records itself while a debugger is attached, as the environment
- * says: traced_host MS. The main thread sleeps for this long in parts, then runs for a third of
- * it. Meanwhile a second thread naps, and a third one runs.
+ * says: traced_host MS [FILE]. The main thread sleeps for this long in parts, and on until the file
+ * exists, but a minute at most. Then it runs for a third of MS. Meanwhile a second thread naps,
+ * and a third one runs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_bool traced_end;
 
@@ -19,6 +21,16 @@ static long traced_ms(clockid_t clock)
     struct timespec ts;
     clock_gettime(clock, &ts);
     return (long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Sleep until the time is over and the file exists. */
+static void traced_sleep(long ms, const char *file)
+{
+    long since = traced_ms(CLOCK_MONOTONIC), passed = 0;
+    while (passed < ms || (file && passed < 60000 && access(file, F_OK) != 0)) {
+        poll(NULL, 0, 2);
+        passed = traced_ms(CLOCK_MONOTONIC) - since;
+    }
 }
 
 static void *traced_naps(void *session)
@@ -58,8 +70,7 @@ int main(int argc, char **argv)
         return 1;
     puts("begun");
     fflush(stdout);
-    for (until = traced_ms(CLOCK_MONOTONIC) + ms; traced_ms(CLOCK_MONOTONIC) < until;)
-        poll(NULL, 0, 2);
+    traced_sleep(ms, argc > 2 ? argv[2] : NULL);
     for (until = traced_ms(CLOCK_THREAD_CPUTIME_ID) + ms / 3;
          traced_ms(CLOCK_THREAD_CPUTIME_ID) < until;)
         continue;
