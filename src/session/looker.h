@@ -86,6 +86,8 @@ struct jsp_looked {
     uint32_t n_awake;  /* looks in a row that did not find it asleep */
     int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
+    int64_t slept;     /* those of its last sleep, which are not in `rest`: for the next sleep */
+    uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */

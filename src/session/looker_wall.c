@@ -189,10 +189,17 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
     wall_report(l, t, now);
 }
 
-/* The thread waits for a processor, where it ran before. */
+/* The thread waits for a processor, where it ran before. The run queues know if it has done so
+ * before, too, since it woke up. */
 static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
+    if (t->slept > 0) {
+        uint32_t waited = wall_waited(l, t, (uint64_t)t->slept);
+        t->slept -= waited;
+        wall_owe_waits(t, waited);
+        t->rest += waited;
+    }
     if (t->rest > 0) {
         t->behind -= t->rest * JSP_LOOKER_WHOLE;
         wall_owe_waits(t, t->rest);
@@ -273,6 +280,28 @@ static int64_t wall_left(const struct jsp_looker *l, struct jsp_looked *t, int64
     return points;
 }
 
+/* Keep the points that no sample has apart when the thread falls asleep and when it wakes up: those
+ * at which it ran for its next turn, and those of its sleep for the next sleep. `points` are those
+ * since the last look at which it did not run. */
+static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points)
+{
+    bool was_asleep = t->slept_ns && !t->n_awake;
+    bool ends_sleep = was_asleep && is == JSP_SLEEP_READY && points > 0;
+    *(ends_sleep ? &t->slept : &t->rest) += points;
+    if (is == JSP_SLEEP_ASLEEP && !was_asleep) {
+        t->ran += t->debt;
+        t->debt = 0;
+    }
+    if (is != JSP_SLEEP_ASLEEP) {
+        t->debt += t->ran;
+        t->ran = 0;
+    }
+    if (is != JSP_SLEEP_READY || t->n_awake >= WALL_LOOKS) { /* no sleep will explain them */
+        t->rest += t->slept;
+        t->slept = 0;
+    }
+}
+
 /* Return true if a thread that waits for a processor has run, but not slept, since it waited last.
  * Otherwise it may have been woken just now: a signal would be an interruption of its sleep, even
  * if that is over. */
@@ -281,7 +310,7 @@ static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
 {
     bool is_steady = t->was_stopped && t->n_awake >= WALL_LOOKS && t->n_awake % WALL_NAPS;
     if (!ran_ns || is_steady)
-        return t->was_stopped;
+        return t->was_stopped && t->n_awake;
     uint64_t naps = jsp_sleeper_naps(&l->folder, t->tid), before = t->naps;
     t->naps = naps;
     t->was_stopped = naps && naps == before;
@@ -326,7 +355,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
              wall_was_stopped(l, t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
     }
-    t->rest += wall_left(l, t, wall_split(l, t, m, points, ran_ns, is));
+    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is)));
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
@@ -383,7 +412,7 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
         t->rest = 0;
         jsp_looker_owe_more(t);
     }
-    return left + t->rest * JSP_LOOKER_WHOLE;
+    return left + (t->rest + t->slept) * JSP_LOOKER_WHOLE;
 }
 
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
