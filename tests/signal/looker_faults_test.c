@@ -365,8 +365,61 @@ TEST(more_threads_than_descriptors)
     host_free(&h);
 }
 
-int main(void)
+/* -- A thread that executes another program ----------------------------------- */
+
+enum { EXEC_THREADS = 8, EXEC_CHILDREN = 30, EXEC_CHILDREN_LONG = 200, EXEC_SPIN_US = 3000 };
+
+static void *exec_sleeps(void *session)
 {
+    jsprof_thread *own;
+    if (jsprof_thread_attach(session, "sleeps", &own) != 0)
+        _exit(3);
+    for (;;)
+        faults_sleep_us(200);
+    return NULL;
+}
+
+static void *exec_runs(void *session)
+{
+    jsprof_thread *own;
+    if (jsprof_thread_attach(session, "runs", &own) != 0)
+        _exit(3);
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + EXEC_SPIN_US * 1000;
+    while (host_ns(CLOCK_MONOTONIC) < until)
+        continue;
+    execl("/proc/self/exe", "looker_faults_test", "executed", (char *)NULL);
+    _exit(2);
+}
+
+static int exec_under_the_look(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    alarm(120);
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 10000), &me))
+        return 1;
+    for (int i = 0; i < EXEC_THREADS; i++)
+        host_thread(exec_sleeps, h.prof);
+    host_thread(exec_runs, h.prof);
+    for (;;)
+        faults_sleep_us(200);
+}
+
+/* The other threads vanish under the looks. No signal of the looker ends the new program. */
+TEST(thread_executes_another_program_under_the_looks)
+{
+    int n = faults_ms() > 1000 ? EXEC_CHILDREN_LONG : EXEC_CHILDREN;
+    for (int i = 0; i < n; i++)
+        if (!CHECK_EQ(host_in_child(exec_under_the_look), 0))
+            return;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1) /* exec_runs has begun it */
+        return 0;
+    RUN(thread_executes_another_program_under_the_looks);
     RUN(threads_that_come_and_go_on_the_wall_clock);
     RUN(threads_that_come_and_go_on_the_cpu_clock);
     RUN(stack_has_a_hole_that_comes_and_goes);
