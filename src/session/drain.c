@@ -36,6 +36,7 @@ static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
     if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0) {
         t->written = t->counts;
         t->tasks_written = t->task_counts;
+        t->is_fresh = false;
     }
 }
 
@@ -160,10 +161,13 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     bool is_brief = p->described && strcmp(state, "running") == 0;
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         line.session.labels_cut += t->counts.labels_cut;
-        if (!drain_is_to_report(t, is_brief))
+        if (!t->is_fresh)
             continue;
-        p->is_idle = false;
-        drain_report_thread(p, t);
+        if (drain_is_to_report(t, is_brief)) {
+            p->is_idle = false;
+            drain_report_thread(p, t);
+        } else if (!is_brief)
+            t->is_fresh = false;
     }
     if (is_brief) {
         p->reported = p->output.writer.appended;

@@ -58,14 +58,15 @@ void jsp_drain_open(struct jsprof *p, struct jsp_thread *t);
  *
  * A thread that ends by the raw system call (or is killed by a sandbox) frees none of
  * its resources: its record, its ring and its timer remain. So once a second the drain
- * asks the kernel whether each thread still exists. For a thread that does not, it
+ * asks the kernel whether each thread still exists; where there are hundreds, whether a part of them
+ * does, so that each has its turn within some seconds. For a thread that does not, it
  * deletes the timer and keeps the samples as for a thread that detached; then the
  * session removes it. The caller holds the session's lock. */
 
 /* Detach all threads that have ended; the next pass pops their last samples. */
 void jsp_gone_collect(struct jsprof *p);
 
-/* Do the same, but at most once a second. */
+/* Do the same, but at most once a second, for a part of many threads. */
 void jsp_gone_look(struct jsprof *p, uint64_t now_ns);
 
 /* -- spawn.c: start `run(arg)` as a thread of that name. Return 0, -EAGAIN or -ENOMEM. The

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { DRAIN_SAME = 7 }; /* passes in a row that leave out a thread without news */
+
 static uint64_t drain_head(const struct jsp_thread *t)
 {
     /* ORDER: relaxed. Only the drain stores it. */
@@ -135,6 +137,8 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
 
 void jsp_drain_open(struct jsprof *p, struct jsp_thread *t)
 {
+    if (!jsp_running_depth(&t->sampled.running) && !t->open_written.n)
+        return;
     struct jsp_running_copy open = { 0 };
     if (p->fold_ns || p->tasks.stall_ns || !jsp_running_copy(&t->sampled.running, &open) ||
         memcmp(&open, &t->open_written, sizeof open) == 0)
@@ -178,13 +182,46 @@ static bool drain_windows(struct jsprof *p, struct jsp_thread *t, bool dropping)
     return drain_tasks(p, t, dropping);
 }
 
+/* Return what a later pass is to find unchanged. */
+static struct jsp_drained drain_seen(const struct jsprof *p, const struct jsp_thread *t)
+{
+    /* ORDER: acquire, both, as in jsp_sampled_counts and in jsp_ring_pop: what was stored before
+     * is seen by this pass. */
+    uint32_t seq = atomic_load_explicit(&t->sampled.seq, memory_order_acquire);
+    return (struct jsp_drained){
+        .tasks_tail = atomic_load_explicit(&t->tasks.ring.tail,
+                                           memory_order_acquire), /* ORDER: as above */
+        .seq = seq, .is_known = p->running && !(seq & 1) && !t->unseen.so_far,
+    };
+}
+
+/* Return true if the thread has stored no sample, no task and no loss of them since the last
+ * pass. Of a thousand threads that sleep, the other counters are as many pages. What these count,
+ * mistakes of the host for example, is read after some such passes, and when somebody asks. */
+static bool drain_is_same(const struct jsprof *p, struct jsp_thread *t,
+                          const struct jsp_drained *now)
+{
+    const struct jsp_drained *last = &t->drained;
+    bool may_be = t->owned && p->asked == p->served && !p->setup.allocs && !p->tasks.stall_ns &&
+                  !p->setup.drain_sigsafe && last->n_same < DRAIN_SAME;
+    if (!may_be || !now->is_known || !last->is_known || now->seq != last->seq ||
+        now->tasks_tail != last->tasks_tail)
+        return false;
+    t->drained.n_same++;
+    return true;
+}
+
 bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
     struct jsp_counts now;
     struct jsp_output_from from = { t->tally, t->tid };
+    struct jsp_drained seen = drain_seen(p, t);
 
     if (t != p->alone.drained && jsp_sampled_busy(&t->sampled))
         p->quiet = false;
+    if (drain_is_same(p, t, &seen))
+        return true;
+    t->drained.is_known = false;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
         drain_note_used(p, jsp_ring_used(&t->sampled.ring));
@@ -212,5 +249,9 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     }
     now.lost[JSP_LOST_QUICK] += t->dropped - dropped;
     t->counts = now;
-    return drain_tasks(p, t, dropping);
+    t->is_fresh = true;
+    if (!drain_tasks(p, t, dropping))
+        return false;
+    t->drained = seen;
+    return true;
 }

@@ -8,7 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { GONE_EVERY_NS = 1000000000 };
+enum {
+    GONE_EVERY_NS = 1000000000,
+    GONE_MOST = 128, /* threads that one look asks about, on average */
+};
 
 /* Return true if the thread has ended. Ask in two ways, because a sandbox may fail either
  * with an error of its own, and memory that a thread still uses must not be freed. If
@@ -29,13 +32,21 @@ static void gone_let_go(struct jsprof *p, struct jsp_thread *t)
     t->owned = false;
 }
 
-void jsp_gone_collect(struct jsprof *p)
+/* Ask about one of so many parts of the threads. Return how many threads there are. */
+static uint32_t gone_collect(struct jsprof *p, uint32_t part, uint32_t parts)
 {
     int saved_errno = errno;
-    for (struct jsp_thread *t = p->threads; t; t = t->next)
-        if (t->owned && gone_is(t))
+    uint32_t n = 0;
+    for (struct jsp_thread *t = p->threads; t; t = t->next, n++)
+        if (t->owned && t->id % parts == part && gone_is(t))
             gone_let_go(p, t);
     errno = saved_errno;
+    return n;
+}
+
+void jsp_gone_collect(struct jsprof *p)
+{
+    gone_collect(p, 0, 1);
 }
 
 void jsp_gone_look(struct jsprof *p, uint64_t now_ns)
@@ -43,5 +54,6 @@ void jsp_gone_look(struct jsprof *p, uint64_t now_ns)
     if (now_ns - p->gone_ns < GONE_EVERY_NS)
         return;
     p->gone_ns = now_ns;
-    jsp_gone_collect(p);
+    uint32_t parts = 1 + p->gone_threads / GONE_MOST;
+    p->gone_threads = gone_collect(p, p->gone_turn++ % parts, parts);
 }

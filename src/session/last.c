@@ -16,8 +16,10 @@ static void last_give_up(struct jsprof *p, int err)
     jsp_marks_give_up(&p->marks, &p->output.writer);
     jsp_output_give_up(&p->output, err);
     jsp_writer_forgive(&p->output.writer); /* the last lines are worth another wait */
-    for (struct jsp_thread *t = p->threads; t; t = t->next)
+    for (struct jsp_thread *t = p->threads; t; t = t->next) {
         t->written.expirations = UINT64_MAX; /* its line is out of date */
+        t->is_fresh = true;
+    }
 }
 
 int jsp_session_complete(struct jsprof *p, const struct jsp_counts *counts)

@@ -101,6 +101,7 @@ struct jsprof {
     uint32_t heard;         /* the bell before the last pass */
     uint64_t flushed_ns;
     uint64_t gone_ns;       /* time of the last search for threads that are gone */
+    uint32_t gone_turn, gone_threads; /* such searches, and threads at the last one */
     /* samples that began earlier are read, and their handlers have returned */
     uint64_t quiet_ns;
     int write_error;        /* a copy of the writer's last error */

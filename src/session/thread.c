@@ -214,7 +214,6 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     t->id = 0;
     t->next = NULL;
     t->stuck = false;
-    memset(t->armed_ns, 0, sizeof t->armed_ns);
     memset((char *)t + head, 0, sizeof *t - head);
     s->own.counting = 0;
     s->own.counts = NULL;
@@ -376,8 +375,11 @@ static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
 
 void jsp_thread_look(struct jsp_thread *t)
 {
-    uint64_t due = jsp_counted(&t->sampled.due_ns), late = thread_late_ns(t, due);
+    uint64_t due = jsp_counted(&t->sampled.due_ns);
     t->unseen.so_far = 0;
+    if (due == UINT64_MAX) /* no signal is under way */
+        return;
+    uint64_t late = thread_late_ns(t, due);
     if (thread_is_armed(t) && late > JSP_UNSEEN_LATE_NS && thread_is_kept_from(t, late))
         thread_mark(t, due, late);
 }

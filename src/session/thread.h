@@ -51,6 +51,15 @@ struct jsp_thread_setup {
     void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
 
+/* What the drain had seen of a thread at its last pass: the next pass finds by it that nothing has
+ * come since. */
+struct jsp_drained {
+    uint64_t tasks_tail; /* of the ring of tasks */
+    uint32_t seq;        /* of the handler */
+    bool is_known;
+    uint8_t n_same;      /* passes in a row without news */
+};
+
 struct jsp_thread {
     struct jsp_sampled sampled; /* first: what the handler and the host use */
     struct jsp_tasks tasks;
@@ -70,13 +79,15 @@ struct jsp_thread {
     struct jsp_looked *looked;
 
     /* Under the session's lock. */
-    struct jsp_thread *next; /* next thread of the session */
+    alignas(JSP_CACHELINE) struct jsp_thread *next; /* next thread of the session */
     bool owned;              /* the thread has not detached */
     bool listed;             /* the session has not released it */
     bool stuck; /* the thread is stopped inside its handler; never free the record */
+    bool is_fresh; /* `counts` have changed, perhaps, since its line was written */
+    struct jsp_unseen unseen;
+    struct jsp_drained drained; /* up to here a pass reads a thread without news */
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
-    struct jsp_unseen unseen;
     bool is_scheduled;       /* its switches are counted, see sched.h */
     uint64_t delayed_ns;     /* time that it had waited for a processor before */
     uint64_t migrated;       /* how often it had gone to another one before */
