@@ -58,8 +58,8 @@ void jsp_drain_open(struct jsprof *p, struct jsp_thread *t);
  *
  * A thread that ends by the raw system call (or is killed by a sandbox) frees none of
  * its resources: its record, its ring and its timer remain. So once a second the drain
- * asks the kernel whether each thread still exists; where there are hundreds, whether a part of them
- * does, so that each has its turn within some seconds. For a thread that does not, it
+ * asks the kernel whether each thread still exists. Where there are hundreds, it asks about a
+ * part of them, so that each has its turn within some seconds. For a thread that is gone, it
  * deletes the timer and keeps the samples as for a thread that detached; then the
  * session removes it. The caller holds the session's lock. */
 
