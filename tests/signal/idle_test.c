@@ -131,9 +131,27 @@ TEST(idle_process_wakes_no_thread_on_the_wall_clock)
     idle_on(JSPROF_CLOCK_WALL);
 }
 
+/* It was seen failing on a flush that leaves out a thread whose handler has not run. */
+TEST(flush_reads_what_a_thread_without_samples_has_counted)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, host_options(1, JSPROF_CLOCK_CPU), &me))
+        return;
+    doze(1); /* passes of the drain without news */
+    jsprof_pop(me);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    host_stats(&h);
+    CHECK_EQ(h.stats.underflows, 1);
+    if (host_close(&h))
+        host_check(&h);
+    host_free(&h);
+}
+
 int main(void)
 {
     RUN(idle_process_wakes_no_thread_on_the_cpu_clock);
     RUN(idle_process_wakes_no_thread_on_the_wall_clock);
+    RUN(flush_reads_what_a_thread_without_samples_has_counted);
     return DONE();
 }
