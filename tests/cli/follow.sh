@@ -121,8 +121,14 @@ is_err 'jsprof: absent.cap: No such file or directory'
 run report --follow - <good.cap
 is_rc 2
 is_err 'jsprof report: --follow wants a file, not standard input (try: jsprof report --help)'
-run convert --follow good.cap
+for command in html view convert merge dump ps top serve push; do
+    run $command --follow good.cap
+    is_rc 2
+    is_err "jsprof $command: unknown option --follow (try: jsprof $command --help)"
+done
+run record --follow 1
 is_rc 2
+is_err 'jsprof record: --follow is for a program (try: jsprof record --help)'
 run report --follow --nonsense good.cap
 is_rc 2
 run info --follow good.cap good.cap good.cap good.cap good.cap good.cap good.cap good.cap good.cap
