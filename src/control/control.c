@@ -29,7 +29,7 @@ enum {
     CONTROL_PEERS = 8,
     CONTROL_VM = 32,
     CONTROL_ONCE_MS = 2, /* between two looks whether each thread has a sample */
-    CONTROL_WORD = 3 * 200,
+    CONTROL_DEAF_MS = 100, /* without descriptors: until it accepts again */
 };
 #define CONTROL_FOREVER UINT64_MAX
 
@@ -54,6 +54,7 @@ static struct {
     int bell; /* owned: an eventfd */
     pthread_t thread;
     time_t since;
+    uint64_t deaf_until; /* on CLOCK_MONOTONIC: accept nobody, for the lack of descriptors */
     struct jsp_peer *peers; /* owned: CONTROL_PEERS */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER,
               .place = { .fd = -1, .folder = -1 }, .bell = -1 };
@@ -68,25 +69,6 @@ static uint64_t control_now(void)
 
 /* -- Answers ------------------------------------------------------------------ */
 
-/* Copy a text as one word: other bytes than letters, digits and some signs become %XX. */
-static const char *control_word(char to[CONTROL_WORD + 1], const char *text)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    char *at = to;
-    for (; *text && at + 3 <= to + CONTROL_WORD; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c > ' ' && c < 0x7F && c != '%') {
-            *at++ = (char)c;
-        } else {
-            *at++ = '%';
-            *at++ = digits[c >> 4];
-            *at++ = digits[c & 15];
-        }
-    }
-    *at = 0;
-    return to;
-}
-
 static void control_comm(char to[32])
 {
     int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
@@ -99,7 +81,7 @@ static void control_comm(char to[32])
 
 static void control_say_session(const struct jsp_peer *peer, const struct control_member *m)
 {
-    char path[CONTROL_WORD + 1], vm[CONTROL_WORD + 1];
+    char path[JSP_PEER_WORD + 1], vm[JSP_PEER_WORD + 1];
     struct jsp_session_brief brief = { .threads = 0 };
     if (jsp_session_brief(m->session, &brief) < 0)
         return;
@@ -108,16 +90,16 @@ static void control_say_session(const struct jsp_peer *peer, const struct contro
     const char *file = jsprof_path(m->session, NULL);
     jsp_peer_say(peer, "session %u state=%s threads=%u clock=%s hz=%u vm=%s path=%s\n", m->number,
                  state, brief.threads, jsp_clocks[brief.clock].key, brief.hz,
-                 control_word(vm, m->vm), control_word(path, file ? file : ""));
+                 jsp_peer_word(vm, m->vm), jsp_peer_word(path, file ? file : ""));
 }
 
 static void control_info(const struct jsp_peer *peer)
 {
-    char comm[32], word[CONTROL_WORD + 1];
+    char comm[32], word[JSP_PEER_WORD + 1];
     control_comm(comm);
     jsp_peer_say(peer, "jsprof %d\npid %d\nsince %lld\nversion %s\nhost %s\n", JSP_CONTROL_VERSION,
                  (int)getpid(), (long long)control.since, JSPROF_VERSION_STRING,
-                 control_word(word, comm));
+                 jsp_peer_word(word, comm));
     for (const struct control_member *m = control.members; m; m = m->next)
         control_say_session(peer, m);
     jsp_peer_say(peer, "end\n");
@@ -153,20 +135,21 @@ static void control_end(struct control_member *m)
     if (err)
         jsp_peer_say(peer, "error %d %s\n", -err, jsprof_strerror(err));
     else
-        jsp_peer_say(peer, "done expirations=%llu kept=%llu lost=%llu samples=%llu "
-                     "handler_ns=%llu\n", (unsigned long long)s.expirations,
+        jsp_peer_say(peer, "done expirations=%llu kept=%llu lost=%llu quick=%llu "
+                     "samples=%llu handler_ns=%llu\n", (unsigned long long)s.expirations,
                      (unsigned long long)s.kept, (unsigned long long)lost,
-                     (unsigned long long)s.samples, (unsigned long long)s.handler_ns);
+                     (unsigned long long)s.lost_quick, (unsigned long long)s.samples,
+                     (unsigned long long)s.handler_ns);
 }
 
-static const char *control_why(char text[CONTROL_WORD + 64], const struct control_member *m,
+static const char *control_why(char text[JSP_PEER_WORD + 64], const struct control_member *m,
                                int err)
 {
     const char *path = jsprof_path(m->session, NULL);
     if (err == -EBUSY && m->recorder)
         return "another command records this process";
     if (err == -EBUSY && path) {
-        snprintf(text, CONTROL_WORD + 64, "the process records itself into %.*s", CONTROL_WORD,
+        snprintf(text, JSP_PEER_WORD + 64, "the process records itself into %.*s", JSP_PEER_WORD,
                  path);
         return text;
     }
@@ -174,6 +157,10 @@ static const char *control_why(char text[CONTROL_WORD + 64], const struct contro
         return "the process has stopped its session";
     if (err == -EBUSY)
         return "the process has another handler for the sampling signal";
+    if (err == -ENODATA)
+        return "the program has reported no tasks and no turns of a loop";
+    if (err == -EOPNOTSUPP)
+        return "the process samples no allocations: it was not started with JSPROF_ALLOC";
     return jsprof_strerror(err);
 }
 
@@ -185,7 +172,7 @@ static bool control_can_write(int fd)
 
 static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
 {
-    char text[CONTROL_WORD + 64];
+    char text[JSP_PEER_WORD + 64];
     struct control_member *m = control_find(r->session);
     if (!m) {
         control_refuse(peer, -ENOENT, "there is no such session");
@@ -197,7 +184,9 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
     }
     const struct jsp_session_aim aim = { .fd = peer->passed, .hz = r->hz,
                                          .clock = (enum jsp_clock)r->clock,
-                                         .looker = r->looker, .compact = r->compact };
+                                         .looker = r->looker, .compact = r->compact,
+                                         .stall_ns = r->stall_us * UINT64_C(1000),
+                                         .tasks = r->tasks, .alloc = r->alloc };
     peer->passed = -1; /* the session takes it over */
     int err = m->recorder ? -EBUSY : 0;
     if (err)
@@ -277,8 +266,10 @@ static void control_accept(void)
     struct jsp_peer *peer = control.peers;
     pid_t pid;
     int fd = accept4(control.place.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0)
+    if (fd < 0) { /* who waits there keeps the socket readable */
+        control.deaf_until = control_now() + CONTROL_DEAF_MS * UINT64_C(1000000);
         return;
+    }
     while (peer < control.peers + CONTROL_PEERS && peer->fd >= 0)
         peer++;
     bool has_room = peer < control.peers + CONTROL_PEERS;
@@ -315,10 +306,14 @@ static uint64_t control_expire(void)
 static void control_wait(struct pollfd wait[CONTROL_PEERS + 2], uint64_t until)
 {
     struct timespec most;
-    uint64_t now = control_now(), ns = until > now ? until - now : 0;
+    uint64_t now = control_now();
+    bool is_deaf = control.deaf_until > now;
+    until = is_deaf && control.deaf_until < until ? control.deaf_until : until;
+    uint64_t ns = until > now ? until - now : 0;
     for (int i = 0; i < CONTROL_PEERS; i++)
         wait[i] = (struct pollfd){ .fd = control.peers[i].fd, .events = POLLIN };
-    wait[CONTROL_PEERS] = (struct pollfd){ .fd = control.place.fd, .events = POLLIN };
+    wait[CONTROL_PEERS] = (struct pollfd){ .fd = is_deaf ? -1 : control.place.fd,
+                                           .events = POLLIN };
     wait[CONTROL_PEERS + 1] = (struct pollfd){ .fd = control.bell, .events = POLLIN };
     most = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
     pthread_mutex_unlock(&control.lock);

@@ -115,3 +115,21 @@ void jsp_peer_say(const struct jsp_peer *peer, const char *format, ...)
         send(peer->fd, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1,
              MSG_NOSIGNAL | MSG_DONTWAIT);
 }
+
+const char *jsp_peer_word(char to[JSP_PEER_WORD + 1], const char *text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *at = to;
+    for (; *text && at + 3 <= to + JSP_PEER_WORD; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c > ' ' && c < 0x7F && c != '%') {
+            *at++ = (char)c;
+        } else {
+            *at++ = '%';
+            *at++ = digits[c >> 4];
+            *at++ = digits[c & 15];
+        }
+    }
+    *at = 0;
+    return to;
+}

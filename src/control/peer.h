@@ -13,7 +13,7 @@
 
 #include "request.h"
 
-enum { JSP_PEER_PATIENCE_MS = 10000 };
+enum { JSP_PEER_PATIENCE_MS = 10000, JSP_PEER_WORD = 3 * 200 };
 
 struct jsp_peer {
     int fd;     /* owned; -1: free */
@@ -47,5 +47,9 @@ void jsp_peer_next(struct jsp_peer *peer);
  * for. */
 void jsp_peer_say(const struct jsp_peer *peer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Copy a text as one word: other bytes than letters, digits and some signs become %XX. Return
+ * `to`. */
+const char *jsp_peer_word(char to[JSP_PEER_WORD + 1], const char *text);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/clocks.h"
 
 enum { REQUEST_USUAL_HZ = 1000, REQUEST_MOST_HZ = 10000, REQUEST_MOST_MODES = 15 };
+static const uint32_t request_most_stall_us = 3600000000u; /* an hour */
 
 /* A word of the line. */
 struct request_word {
@@ -96,6 +97,12 @@ static bool request_option(struct jsp_request *r, const struct request_word *wor
         return request_flag(&value, &r->compact);
     if (request_has_key(word, "once", &value))
         return request_flag(&value, &r->once);
+    if (request_has_key(word, "stall_us", &value))
+        return request_number(&value, request_most_stall_us, &r->stall_us) && r->stall_us;
+    if (request_has_key(word, "tasks", &value))
+        return request_flag(&value, &r->tasks);
+    if (request_has_key(word, "alloc", &value))
+        return request_flag(&value, &r->alloc);
     if (request_has_key(word, "modes", &value))
         return request_number(&value, REQUEST_MOST_MODES, &r->modes);
     return false;

@@ -33,6 +33,8 @@ struct jsp_request {
     int clock;        /* enum jsp_clock */
     bool looker, compact;
     bool once;        /* end it when each thread has a sample */
+    uint32_t stall_us; /* only turns that take longer; 0: what the host chose */
+    bool tasks, alloc; /* refuse it if it would have none of them */
     uint32_t modes;   /* JSPROF_CALLS_... */
 };
 

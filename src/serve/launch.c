@@ -157,7 +157,7 @@ static void launch_place(const struct launch *l, char out[LAUNCH_TEXT])
 
 static void launch_host(const struct launch *l)
 {
-    char hz[16], output[LAUNCH_TEXT];
+    char stalls[16], hz[16], output[LAUNCH_TEXT];
     snprintf(hz, sizeof hz, "%u", (unsigned)l->ask->hz);
     launch_place(l, output);
     setenv("JSPROF", output, 1);
@@ -166,6 +166,14 @@ static void launch_host(const struct launch *l)
     setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
     setenv("JSPROF_COMPACT", l->ask->compact ? "1" : "0", 1);
     setenv("JSPROF_CHILDREN", l->has_children ? "1" : "0", 1);
+    if (l->ask->tasks)
+        setenv("JSPROF_TASKS", "1", 1);
+    if (l->ask->alloc)
+        setenv("JSPROF_ALLOC", "1", 1);
+    if (l->ask->stall_us) {
+        snprintf(stalls, sizeof stalls, "%uus", (unsigned)l->ask->stall_us);
+        setenv("JSPROF_STALLS", stalls, 1);
+    }
 }
 
 /* Let the dynamic linker load our library first. */

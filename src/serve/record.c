@@ -23,6 +23,7 @@
 #include "remote.h"
 
 enum { RECORD_SECONDS = 10, RECORD_MOST_MS = 1u << 31 };
+#define RECORD_MOST_STALL_US 3600000000u
 
 static const char record_help[] =
     "usage: jsprof record [OPTION]... PROCESS\n"
@@ -41,6 +42,9 @@ static const char record_help[] =
     "  --source WHICH   looker (default), or timer: what sends the signals\n"
     "  --compact        a smaller file, which Sysprof does not read\n"
     "  --session N      if the process has several: which one (default: the newest)\n"
+    "  --stalls TIME    only turns of its loop that take longer, as in 16ms\n"
+    "  --tasks          also its tasks; of a process: a no if it reports none\n"
+    "  --alloc          also its allocations; of a process: a no if it samples none\n"
     "  --children       of a program: also what it forks, into OUTPUT.PID each\n"
     "  --merge          with --children: all of them in one capture\n"
     "  --report         then print the report\n"
@@ -50,7 +54,7 @@ static const char record_help[] =
 
 struct record {
     struct remote_ask ask;
-    const char *output, *seconds, *source;
+    const char *output, *seconds, *source, *stalls;
     char *path;      /* owned: of the output; NULL: standard output */
     char *aside;     /* owned: its name before the process has agreed; NULL: none */
     bool has_report, is_quiet, has_children, is_merged, is_followed, has_progress;
@@ -66,6 +70,22 @@ static bool record_seconds(const char *text, uint32_t *ms)
         return false;
     *ms = (uint32_t)(n * 1000 + 0.5);
     return *ms || n == 0;
+}
+
+/* Read a time as the variable JSPROF_STALLS has it. */
+static bool record_stalls(const char *text, uint32_t *us)
+{
+    char *unit;
+    unsigned long long n = *text >= '0' && *text <= '9' ? strtoull(text, &unit, 10) : 0;
+    unsigned factor = !n                           ? 0
+                      : strcmp(unit, "us") == 0    ? 1
+                      : strcmp(unit, "ms") == 0    ? 1000
+                      : strcmp(unit, "s") == 0     ? 1000000
+                                                   : 0;
+    if (!factor || n > RECORD_MOST_STALL_US / factor)
+        return false;
+    *us = (uint32_t)n * factor;
+    return true;
 }
 
 /* Open a new file beside the output. It gets its name when the process has agreed, so a refusal
@@ -315,6 +335,9 @@ static int record_check(struct record *r)
     r->ask.looker = source == 1;
     if (clock == 2 && !r->ask.looker)
         return cli_usage(command, "--clock=cpu,wall needs --source=looker");
+    if (r->stalls && !record_stalls(r->stalls, &r->ask.stall_us))
+        return cli_usage(command, "--stalls wants a time from 1us to 3600s, such as 16ms, not "
+                         "\"%s\"", r->stalls);
     r->ask.clock = clocks[clock == 2 ? 1 : clock]; /* the looker's wall clock has both */
     if (r->has_report && r->output && strcmp(r->output, "-") == 0)
         return cli_usage(command, "--report needs a file, not standard output");
@@ -349,6 +372,8 @@ static int record_run(struct cli_arguments *a)
         { "output", NULL, &r.output, NULL },     { "hz", NULL, NULL, &r.ask.hz },
         { "clock", NULL, &r.ask.clock, NULL },   { "source", NULL, &r.source, NULL },
         { "compact", &r.ask.compact, NULL, NULL }, { "session", NULL, NULL, &r.ask.session },
+        { "stalls", NULL, &r.stalls, NULL },     { "tasks", &r.ask.tasks, NULL, NULL },
+        { "alloc", &r.ask.alloc, NULL, NULL },
         { "children", &r.has_children, NULL, NULL }, { "merge", &r.is_merged, NULL, NULL },
         { "follow", &r.is_followed, NULL, NULL }, { "progress", &r.has_progress, NULL, NULL },
         { "report", &r.has_report, NULL, NULL }, { "quiet", &r.is_quiet, NULL, NULL },

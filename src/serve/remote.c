@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/open.h"
+#include "control/request.h"
 
 static volatile sig_atomic_t remote_caught;
 
@@ -87,20 +88,32 @@ static int remote_accepted(struct remote *r, const char *command)
     if (strcmp(line, "ok") == 0)
         return CLI_OK;
     const char *why = serve_error(line);
+    if (why && strncmp(why, "word ", 5) == 0)
+        why = "its library is older than this command, and knows no such request";
     return cli_fail(command, "%s: %s", r->who, why ? why : "its answer is not understood");
+}
+
+/* Write the request. What an older library does not know is in it only if it was asked for. */
+static void remote_line(char to[JSP_CONTROL_LINE], const struct remote_ask *ask)
+{
+    char stalls[32] = "";
+    if (ask->stall_us)
+        snprintf(stalls, sizeof stalls, " stall_us=%u", (unsigned)ask->stall_us);
+    snprintf(to, JSP_CONTROL_LINE,
+             "jsprof 1 record session=%u ms=%u hz=%u clock=%s looker=%d compact=%d once=%d%s%s%s",
+             (unsigned)ask->session, (unsigned)ask->ms, (unsigned)ask->hz, ask->clock, ask->looker,
+             ask->compact, ask->once, stalls, ask->tasks ? " tasks=1" : "",
+             ask->alloc ? " alloc=1" : "");
 }
 
 static int remote_ask(struct remote *r, const struct serve_process *p,
                       const struct remote_ask *ask)
 {
-    char line[256];
+    char line[JSP_CONTROL_LINE];
     snprintf(r->who, sizeof r->who, "process %d (%s)", (int)ask->pid, p->host);
     if (p->err)
         return cli_fail(ask->command, "process %d: %s", (int)ask->pid, remote_error(p->err));
-    snprintf(line, sizeof line,
-             "jsprof 1 record session=%u ms=%u hz=%u clock=%s looker=%d compact=%d once=%d",
-             (unsigned)ask->session, (unsigned)ask->ms, (unsigned)ask->hz, ask->clock, ask->looker,
-             ask->compact, ask->once);
+    remote_line(line, ask);
     int err = serve_begin(&r->talk, p, line, ask->fd);
     if (err)
         return cli_fail(ask->command, "%s: %s", r->who, strerror(-err));

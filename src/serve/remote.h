@@ -17,6 +17,8 @@ struct remote_ask {
     uint32_t hz, ms;          /* ms 0: until remote_stop */
     const char *clock;        /* "cpu" or "wall" */
     bool looker, compact, once;
+    uint32_t stall_us;        /* only turns that take longer; 0: what the process chose */
+    bool tasks, alloc;        /* refuse it if it would have none of them */
     int fd;                   /* borrowed: the process writes there */
 };
 

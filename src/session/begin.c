@@ -47,6 +47,10 @@ static int begin_record(struct jsprof *p, const struct jsp_session_aim *aim)
     int err = !p->given.dormant ? -EBUSY : !p->wanted ? -ENOTCONN : 0;
     if (!err && p->recording && !p->keeping)
         err = -EBUSY;
+    if (!err && (aim->tasks || aim->stall_ns) && !jsp_tasks_any(&p->tasks))
+        err = -ENODATA;
+    if (!err && aim->alloc && !p->setup.alloc)
+        err = -EOPNOTSUPP;
     if (err) {
         close(aim->fd);
         return err;

@@ -107,12 +107,12 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     if (p->on_drain)
         p->on_drain(p->on_drain_data);
     jsp_sched_read(&p->sched, p->threads);
-    if (!p->tasks.stall_ns)
+    if (!jsp_tasks_stall(&p->tasks))
         jsp_stall_marks(p);
     jsp_gone_look(p, began);
     if (!drain_threads(p, dropping))
         return false;
-    if (p->tasks.stall_ns)
+    if (jsp_tasks_stall(&p->tasks))
         jsp_stall_marks(p); /* when it is known which turns are long */
     if (p->quiet)
         p->quiet_ns = began;
@@ -156,7 +156,7 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */
     p->is_idle = p->reported == p->output.writer.appended;
-    if (p->tasks.stall_ns && p->running && p->is_idle)
+    if (jsp_tasks_stall(&p->tasks) && p->running && p->is_idle)
         return; /* no turn was long: write nothing */
     bool is_brief = p->described && strcmp(state, "running") == 0;
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
@@ -421,7 +421,7 @@ static bool drain_may_rest(struct jsprof *p, bool failed)
 {
     bool is_due = p->quit || p->asked != p->served || jsp_ask_state(&p->ask) != JSP_ASK_NO;
     return p->is_idle && (p->setup.looker || p->fold_ns) && !failed && !is_due && !p->sched.marks &&
-           !p->tasks.stall_ns && jsp_ask_rest(&p->ask);
+           !jsp_tasks_stall(&p->tasks) && jsp_ask_rest(&p->ask);
 }
 
 static void *drain_main(void *session)

@@ -140,7 +140,7 @@ void jsp_drain_open(struct jsprof *p, struct jsp_thread *t)
     if (!jsp_running_depth(&t->sampled.running) && !t->open_written.n)
         return;
     struct jsp_running_copy open = { 0 };
-    if (p->fold_ns || p->tasks.stall_ns || !jsp_running_copy(&t->sampled.running, &open) ||
+    if (p->fold_ns || jsp_tasks_stall(&p->tasks) || !jsp_running_copy(&t->sampled.running, &open) ||
         memcmp(&open, &t->open_written, sizeof open) == 0)
         return;
     jsp_tasks_out_open(&p->output.tasks, &p->output.writer, t->tid, &open);
@@ -162,7 +162,7 @@ static void drain_drop(struct jsprof *p, struct jsp_thread *t)
 static enum jsp_stall drain_stall(struct jsprof *p, const struct jsp_thread *t)
 {
     const struct jsp_record *r = (const void *)p->popped;
-    if (!p->tasks.stall_ns || r->stack || r->number)
+    if (!jsp_tasks_stall(&p->tasks) || r->stack || r->number)
         return JSP_STALL_KEEP;
     enum jsp_stall is = jsp_stall_of(&t->stalls, r->time_ns, r->time_ns, p->running);
     if (is == JSP_STALL_KEEP)
@@ -174,9 +174,9 @@ static enum jsp_stall drain_stall(struct jsprof *p, const struct jsp_thread *t)
  * full. */
 static bool drain_windows(struct jsprof *p, struct jsp_thread *t, bool dropping)
 {
-    if (!p->tasks.stall_ns)
+    if (!jsp_tasks_stall(&p->tasks))
         return true;
-    t->stalls.limit_ns = p->tasks.stall_ns;
+    t->stalls.limit_ns = jsp_tasks_stall(&p->tasks);
     t->stalls.open_ns = jsp_stalls_window(&t->tasks.stalls);
     t->stalls.looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     return drain_tasks(p, t, dropping);

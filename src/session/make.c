@@ -92,8 +92,8 @@ void jsp_session_describe(struct jsprof *p)
         snprintf(number, sizeof number, "%u", (unsigned)p->setup.alloc);
         jsp_writer_metadata(w, "jsprof.alloc", number);
     }
-    if (p->tasks.stall_ns) {
-        snprintf(text, sizeof text, "%llu", (unsigned long long)p->tasks.stall_ns);
+    if (jsp_tasks_stall(&p->tasks)) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)jsp_tasks_stall(&p->tasks));
         jsp_writer_metadata(w, "jsprof.stalls", text);
     }
     if (p->fold_ns) {
@@ -117,7 +117,7 @@ static void make_tasks(struct jsprof *p, const struct jsp_session_setup *setup)
     if (!p->tasks.mark)
         /* ORDER: relaxed. Only uniqueness counts. */
         p->tasks.mark = atomic_fetch_add_explicit(&make_marks, 1, memory_order_relaxed) % 65535 + 1;
-    p->tasks.stall_ns = setup->stall_ns;
+    jsp_tasks_set_stall(&p->tasks, setup->stall_ns);
     p->output.tasks.first = jsp_counted(&p->tasks.last_task) + 1;
 }
 
@@ -164,12 +164,11 @@ static int make_allocs(struct jsprof *p)
 }
 
 /* A child goes on with the slots of its parent. */
-static int make_slots(struct jsprof *p)
+int jsp_session_slots(struct jsprof *p, uint64_t stall_ns)
 {
-    size_t bytes = JSP_STALLS_SLOTS * sizeof *p->tasks.slots;
-    if (p->tasks.stall_ns && !p->tasks.slots)
-        p->tasks.slots = make_map(bytes);
-    return p->tasks.stall_ns && !p->tasks.slots ? -ENOMEM : 0;
+    if (stall_ns && !p->tasks.slots)
+        p->tasks.slots = make_map(JSP_STALLS_SLOTS * sizeof *p->tasks.slots);
+    return stall_ns && !p->tasks.slots ? -ENOMEM : 0;
 }
 
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
@@ -177,7 +176,7 @@ int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     make_set_up(p, setup);
     int err = make_allocs(p);
     if (!err)
-        err = make_slots(p);
+        err = jsp_session_slots(p, setup->stall_ns);
     if (!err)
         err = setup->perf_map ? jsp_perfmap_open_map(&p->perf) : 0;
     if (!err && setup->dump)

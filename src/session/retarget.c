@@ -120,7 +120,10 @@ static void retarget_setup(struct jsprof *p, const struct jsp_session_aim *aim)
 static int retarget(struct jsprof *p, const struct jsp_session_aim *aim)
 {
     struct retarget_parts parts;
-    int err = retarget_make(&parts, aim);
+    uint64_t stall_ns = aim->stall_ns ? aim->stall_ns : p->given.stall_ns;
+    int err = jsp_session_slots(p, stall_ns);
+    if (!err)
+        err = retarget_make(&parts, aim);
     if (err) {
         close(aim->fd);
         return err;
@@ -129,6 +132,7 @@ static int retarget(struct jsprof *p, const struct jsp_session_aim *aim)
     retarget_put(&p->output, &parts);
     jsp_output_renew(&p->output);
     retarget_setup(p, aim);
+    jsp_tasks_set_stall(&p->tasks, stall_ns);
     retarget_counts(p);
     jsp_calls_write_anew(&p->calls);
     pthread_mutex_unlock(&p->lock);

@@ -144,6 +144,9 @@ int jsp_session_new(struct jsprof **out, uint32_t label_bytes);
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
 void jsp_session_free(struct jsprof *p);
 
+/* Make what stall mode needs, unless it is there or there is no limit. 0 or -ENOMEM. */
+int jsp_session_slots(struct jsprof *p, uint64_t stall_ns);
+
 /* Write the frames that describe a new capture. */
 void jsp_session_describe(struct jsprof *p);
 
@@ -174,11 +177,14 @@ struct jsp_session_aim {
     enum jsp_clock clock;
     bool looker, compact;
     uint64_t fold_ns; /* 0: do not fold */
+    uint64_t stall_ns; /* only turns that take longer; 0: what the host chose */
+    bool tasks, alloc; /* refuse the recording if it would have none of them */
 };
 
 /* Begin a recording, which takes over `fd`, also if it fails. -EBUSY: the session is not dormant,
- * or there is a recording. -ENOTCONN: the host has not started it, or has stopped it. Other errors
- * as start. */
+ * or there is a recording. -ENOTCONN: the host has not started it, or has stopped it.
+ * -ENODATA: nobody reported a task or a turn of a loop, as `tasks` and `stall_ns` need;
+ * -EOPNOTSUPP: the host samples no allocations. Other errors as start. */
 int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim);
 
 /* End the recording and complete its file; *stats gets its counts. -ENOENT: there is none. Errors

@@ -55,5 +55,5 @@ static enum jsp_stall stall_of_all(const void *session, uint64_t from_ns, uint64
 void jsp_stall_marks(struct jsprof *p)
 {
     const struct jsp_marks_filter filter = { stall_of_all, p };
-    jsp_marks_drain(&p->marks, &p->output.writer, p->tasks.stall_ns ? &filter : NULL);
+    jsp_marks_drain(&p->marks, &p->output.writer, jsp_tasks_stall(&p->tasks) ? &filter : NULL);
 }

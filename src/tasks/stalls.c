@@ -176,6 +176,13 @@ void jsp_stalls_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
         stalls_publish(k);
 }
 
+void jsp_stalls_limit(struct jsp_tasks *k, uint64_t limit_ns)
+{
+    k->stalls.limit_ns = limit_ns;
+    k->stalls.n_full = 0;
+    stalls_set(&k->stalls.begin_ns, 0);
+}
+
 void jsp_stalls_open(struct jsp_tasks *k, uint64_t now)
 {
     struct jsp_stalls *s = &k->stalls;

@@ -14,6 +14,7 @@
  * is written whatever happens.
  *
  *                          owner thread   drain
+ *   jsp_stalls_limit            yes         -
  *   jsp_stalls_open             yes         -
  *   jsp_stalls_close            yes         -
  *   jsp_stalls_push             yes         -
@@ -49,15 +50,17 @@ struct jsp_stalls_slot {
 _Static_assert(sizeof(struct jsp_stalls_slot) == JSP_CACHELINE, "a slot is a cache line");
 
 struct jsp_stalls {
-    uint64_t limit_ns; /* constant; 0: no stall mode */
-
     /* Written by the owner thread. */
+    uint64_t limit_ns; /* 0: no stall mode; see jsp_stalls_limit */
     bool is_long;      /* the window has exceeded the limit: nothing is staged */
     uint32_t n_kept;   /* staged records that are published in any case */
     uint32_t n_full;   /* records that did not fit, since the last were published */
     uint64_t tail;     /* of the ring, with what is staged */
     _Atomic uint64_t begin_ns; /* of the window; 0: none is open */
 };
+
+/* Take over another limit: an open window ends, and what it staged is dropped. */
+void jsp_stalls_limit(struct jsp_tasks *k, uint64_t limit_ns);
 
 /* Begin and end a window. Return true from close if it was long. */
 void jsp_stalls_open(struct jsp_tasks *k, uint64_t now);

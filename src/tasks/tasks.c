@@ -11,7 +11,7 @@ void jsp_tasks_init(struct jsp_tasks *k, const struct jsp_tasks_memory *memory)
     k->self = memory->self;
     k->shared = memory->shared;
     k->stacks = memory->stacks;
-    k->stalls.limit_ns = memory->shared->stall_ns;
+    k->stalls.limit_ns = jsp_tasks_stall(memory->shared);
     k->tid = memory->tid;
     k->asked.uc_stack.ss_flags = SS_DISABLE;
     jsp_names_init(&k->names, memory->arena);
@@ -47,8 +47,12 @@ static bool tasks_enter(struct jsp_tasks *k, struct jsp_sampled *self)
     }
     /* ORDER: seq_cst, before the load of `closed`; see B1 in sigsafe/backtrace.c. */
     atomic_store_explicit(&r->is_inside, true, memory_order_seq_cst);
-    if (!atomic_load_explicit(&self->closed, memory_order_seq_cst)) /* ORDER: seq_cst, B1 */
+    if (!atomic_load_explicit(&self->closed, memory_order_seq_cst)) { /* ORDER: seq_cst, B1 */
+        uint64_t limit_ns = jsp_tasks_stall(k->shared);
+        if (limit_ns != k->stalls.limit_ns)
+            jsp_stalls_limit(k, limit_ns);
         return true;
+    }
     /* ORDER: release: nothing of the session is read after it. */
     atomic_store_explicit(&r->is_inside, false, memory_order_release);
     return false;
@@ -58,6 +62,14 @@ static void tasks_exit(struct jsp_sampled *self)
 {
     /* ORDER: release: all reads of the session are done before. */
     atomic_store_explicit(&self->running.is_inside, false, memory_order_release);
+}
+
+/* Note that the host reports what runs. */
+static void tasks_note_any(struct jsp_tasks *k)
+{
+    if (!jsp_tasks_any(k->shared))
+        /* ORDER: relaxed. A flag that is set once. */
+        atomic_store_explicit(&k->shared->has_any, true, memory_order_relaxed);
 }
 
 /* Is the session running? Otherwise nobody drains the ring. */
@@ -156,6 +168,7 @@ void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle)
     if (!tasks_enter(k, self))
         return;
     uint64_t number = tasks_number(k, handle), now = jsp_now_ns(CLOCK_MONOTONIC);
+    tasks_note_any(k);
     if (k->stalls.limit_ns) {
         if (!k->n_turns && !jsp_running_depth(&self->running) && tasks_is_on(self))
             jsp_stalls_open(k, now);
@@ -269,6 +282,7 @@ void jsp_tasks_turn_begin(struct jsp_tasks *k)
     if (!tasks_enter(k, self))
         return;
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    tasks_note_any(k);
     if (k->stalls.limit_ns) {
         bool was_long = jsp_stalls_close(k, now);
         if (k->n_turns && k->n_turns <= JSP_TASKS_TURNS)

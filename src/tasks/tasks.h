@@ -39,8 +39,11 @@ struct jsp_tasks_shared {
     _Atomic uint64_t last_task;  /* numbers from 1 */
     _Atomic uint64_t last_stack; /* the same */
     uint64_t mark;               /* in the upper bits of handles; constant */
-    uint64_t stall_ns;           /* constant; 0: no stall mode */
-    struct jsp_stalls_slot *slots; /* owned by the session; NULL without stall mode */
+    /* 0: no stall mode. The session sets it, `slots` first, while no thread is armed; threads take
+     * it over in their next call. */
+    _Atomic uint64_t stall_ns;
+    struct jsp_stalls_slot *slots; /* owned by the session; NULL: there was no stall mode yet */
+    _Atomic bool has_any; /* a thread has begun a run or a turn */
 };
 
 enum jsp_tasks_tag {
@@ -164,6 +167,25 @@ uint64_t jsp_tasks_now(const struct jsp_tasks *k);
 /* Copy the oldest record. Return false if there is none. */
 bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_made *out);
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out);
+
+/* The session's limit of stall mode, 0 for none. The slots are there. */
+static inline void jsp_tasks_set_stall(struct jsp_tasks_shared *shared, uint64_t ns)
+{
+    /* ORDER: release, pairs with the acquire below: who sees the limit sees the slots. */
+    atomic_store_explicit(&shared->stall_ns, ns, memory_order_release);
+}
+
+static inline uint64_t jsp_tasks_stall(const struct jsp_tasks_shared *shared)
+{
+    return atomic_load_explicit(&shared->stall_ns, memory_order_acquire); /* ORDER: as above */
+}
+
+static inline bool jsp_tasks_any(const struct jsp_tasks_shared *shared)
+{
+    /* ORDER: relaxed. A flag that is set once. */
+    return atomic_load_explicit(&shared->has_any, memory_order_relaxed);
+}
+
 static inline void jsp_tasks_counts_subtract(struct jsp_tasks_counts *sum,
                                              const struct jsp_tasks_counts *c)
 {

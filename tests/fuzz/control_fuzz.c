@@ -29,6 +29,7 @@ static void fuzz_line(const char *line, size_t n)
     if (err)
         return;
     fuzz_fail(r.verb > JSP_REQUEST_CALLS || r.hz < 1 || r.hz > 10000 || r.modes > 15);
+    fuzz_fail(r.stall_us > 3600000000u);
     fuzz_fail(r.clock < 0 || r.clock >= JSP_N_CLOCKS);
     for (; n && *line == ' '; n--)
         line++;

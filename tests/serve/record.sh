@@ -148,6 +148,39 @@ done
 grep -q '^"timeout","tick (ticks.lark:1)",[1-9]' out || wrong 'has no runs of tasks'
 is_whole tasks.cap
 grep -q 'allocated *[1-9][0-9,]* sampled' out || wrong 'has no allocations'
+
+# Asked for, they are the same; and only long turns, if that is asked for, in this recording.
+run record --tasks --alloc --seconds 0.3 -o tasks.cap $pid
+is_rc 0
+run record --stalls 1us --seconds 1 -o all.cap $pid
+is_rc 0
+run info all.cap
+has 'only turns of a loop that took longer than 0.001 ms'
+run record --stalls 3600s --seconds 0.3 -o none.cap $pid
+is_rc 0
+run stalls --csv none.cap
+! grep -q tick out || wrong 'has turns that are not long'
+run record --seconds 0.3 -o tasks.cap $pid
+is_rc 0
+run info tasks.cap
+! grep -q 'only turns of a loop' out || wrong 'stall mode does not end with its recording'
+run record --stalls 5 $pid
+is_rc 2
+says '--stalls wants a time from 1us to 3600s, such as 16ms, not "5"'
+stop $pid
+
+# What the program does not report is refused in one line, and no file is left.
+start "$lark" --profile-control spin.lark
+for ask in '--stalls 16ms' --tasks; do
+    run record $ask -o no.cap $pid
+    is_rc 1
+    says 'the program has reported no tasks and no turns of a loop'
+done
+run record --alloc -o no.cap $pid
+is_rc 1
+says 'the process samples no allocations: it was not started with JSPROF_ALLOC'
+[ "$(echo no.cap*)" = 'no.cap*' ] || wrong "leaves $(echo no.cap*)"
+[ "$(wc -l <err)" = 1 ] || wrong 'says more than one line'
 stop $pid
 
 # A process that is stopped gives no answer, and nothing waits for ever.

@@ -19,6 +19,9 @@ static char folder[JSP_CONTROL_PATH];
 
 /* -- The host: one thread of it is attached and works ------------------------------ */
 
+enum { STALL_MS = 40, STALL_EVERY = 16 };
+static _Atomic bool worker_has_turns; /* it works in turns of a loop, of which some take long */
+
 struct worker {
     jsprof *prof;
     pthread_t thread;
@@ -33,9 +36,15 @@ static inline void *worker_main(void *arg)
     jsprof_thread *me = NULL;
     w->err = jsprof_thread_attach(w->prof, "worker", &me);
     jsprof_push(me, "work", "work.c", 1);
-    while (!atomic_load(&w->ends)) {
-        host_burn_ms(1);
-        atomic_fetch_add(&w->burnt, 1);
+    for (uint32_t i = 0; !atomic_load(&w->ends); i++) {
+        bool has_turn = atomic_load(&worker_has_turns);
+        uint32_t ms = has_turn && i % STALL_EVERY == 0 ? STALL_MS : 1;
+        if (has_turn)
+            jsprof_turn_begin(me);
+        host_burn_ms(ms);
+        if (has_turn)
+            jsprof_turn_end(me);
+        atomic_fetch_add(&w->burnt, ms);
     }
     jsprof_pop(me);
     if (me)

@@ -1,0 +1,181 @@
+/* control_asked_test.c - the control socket: recordings that ask for tasks, long turns and
+ * allocations, half a request, and a host that has no descriptor left.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "control.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "analyze/tasks.h"
+#include "sigsafe/room.h"
+
+/* What a capture has of turns. */
+struct asked {
+    uint32_t n_turns, n_quick; /* those below the limit */
+    uint64_t lost_quick;
+};
+
+/* Record until the worker has worked for a while in turns, and read the capture. */
+static struct asked record_turns(const struct worker *w, const char *how)
+{
+    struct asked found = { 0 };
+    struct jsp_tasks t;
+    char answer[1024];
+    struct host h = { .fd = memfd_create("capture", MFD_CLOEXEC) };
+    int peer = record_begin(how, h.fd);
+    worker_wait(w, 4 * (STALL_MS + STALL_EVERY));
+    peer_send(peer, "jsprof 1 stop\n", -1);
+    CHECK(peer_read(peer, answer, sizeof answer, NULL));
+    CHECK(begins(answer, "done "));
+    CHECK_EQ(number(answer, " expirations="),
+             number(answer, " kept=") + number(answer, " lost=") + number(answer, " quick="));
+    close(peer);
+    if (host_load(&h)) {
+        if (CHECK_EQ(jsp_tasks_read(&t, &h.profile), 0)) {
+            found.n_turns = t.n_turns;
+            for (uint32_t i = 0; i < t.n_turns; i++)
+                found.n_quick += t.turns[i].duration <= STALL_MS / 2 * INT64_C(1000000);
+            jsp_tasks_free(&t);
+        }
+        if (CHECK_EQ(h.profile.account.n_threads, 1))
+            found.lost_quick = h.profile.account.threads[0].lost[JSP_LOST_QUICK];
+        jsp_profile_free(&h.profile);
+        jsp_read_close(&h.read);
+    }
+    close(h.fd);
+    return found;
+}
+
+TEST(stall_mode_is_for_the_recording_that_asks_for_it)
+{
+    struct worker w;
+    char how[64];
+    if (!worker_begin(&w))
+        return;
+    atomic_store(&worker_has_turns, true);
+    worker_wait(&w, 2 * STALL_MS);
+    snprintf(how, sizeof how, "stall_us=%d", STALL_MS / 2 * 1000);
+    for (int round = 0; round < 2; round++) {
+        struct asked all = record_turns(&w, "tasks=1");
+        CHECK(all.n_turns > STALL_EVERY);
+        CHECK(all.n_quick > STALL_EVERY / 2);
+        CHECK_EQ(all.lost_quick, 0);
+        struct asked stalls = record_turns(&w, how);
+        CHECK(stalls.n_turns > 0);
+        CHECK_EQ(stalls.n_quick, 0);
+        CHECK(stalls.lost_quick > 0);
+    }
+    atomic_store(&worker_has_turns, false);
+    worker_end(&w);
+}
+
+TEST(host_that_reports_none_of_it_says_so)
+{
+    static const char no_turns[] =
+        "error 61 the program has reported no tasks and no turns of a loop\n";
+    struct worker w;
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    if (!worker_begin(&w))
+        return;
+    CHECK(begins(peer_ask("jsprof 1 record ms=100 stall_us=16000\n", fd), no_turns));
+    CHECK(begins(peer_ask("jsprof 1 record ms=100 tasks=1\n", fd), no_turns));
+    CHECK(begins(peer_ask("jsprof 1 record ms=100 alloc=1\n", fd),
+                 "error 95 the process samples no allocations: "));
+    CHECK(begins(peer_ask("jsprof 1 record stall_us=0\n", fd), "error 22 "));
+    CHECK(begins(peer_ask("jsprof 1 record stall_us=3600000001\n", fd), "error 22 "));
+    CHECK_EQ(lseek(fd, 0, SEEK_END), 0); /* a refusal writes nothing */
+    record_once(&w, "looker=1");
+    close(fd);
+    worker_end(&w);
+}
+
+/* -- Peers and hosts without patience --------------------------------------------------- */
+
+TEST(half_a_request_is_waited_for_and_then_no_more)
+{
+    jsprof_options options = { .size = sizeof options, .flags = JSPROF_CONTROL };
+    char answer[64];
+    jsprof *p;
+    if (!CHECK_EQ(jsprof_open(&p, &options), 0))
+        return;
+    int peers[7]; /* one place stays */
+    for (int i = 0; i < 7; i++) {
+        peers[i] = peer_open();
+        peer_send(peers[i], "jsprof 1 rec", -1);
+    }
+    CHECK(begins(peer_ask("jsprof 1 info\n", -1), "jsprof 1\n"));
+    peer_send(peers[0], "ord alloc=7\n", -1); /* the other half */
+    CHECK(peer_read(peers[0], answer, sizeof answer, NULL));
+    CHECK(begins(answer, "error 22 "));
+    for (int i = 1; i < 7; i++) {
+        CHECK(peer_read(peers[i], answer, sizeof answer, NULL));
+        CHECK_STR(answer, "");
+    }
+    for (int i = 0; i < 7; i++)
+        close(peers[i]);
+    CHECK_EQ(jsprof_close(p), 0);
+}
+
+/* Take all descriptors up to `limit`. Return how many. */
+static int take_descriptors(int *to, int limit)
+{
+    int n = 0;
+    while (n < limit && (to[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+        n++;
+    return n;
+}
+
+TEST(host_without_descriptors_waits_without_spinning)
+{
+    enum { LIMIT = 64, LOOK_MS = 500 };
+    struct rlimit old, low;
+    int go[2], taken[LIMIT];
+    jsprof_options options = { .size = sizeof options, .flags = JSPROF_CONTROL };
+    jsprof *p;
+    char name[JSP_CONTROL_NAME];
+    snprintf(name, sizeof name, "%d.sock", (int)getpid());
+    CHECK_EQ(pipe(go), 0);
+    fflush(stdout);
+    pid_t child = fork(); /* before there is a socket to inherit */
+    if (child == 0) {
+        char answer[256], byte;
+        alarm(60);
+        int peer = read(go[0], &byte, 1) == 1 ? peer_open_name(name) : -1;
+        peer_send(peer, "jsprof 1 info\n", -1);
+        _exit(!peer_read(peer, answer, sizeof answer, NULL) || !begins(answer, "jsprof 1\n"));
+    }
+    if (!CHECK_EQ(jsprof_open(&p, &options), 0))
+        return;
+    getrlimit(RLIMIT_NOFILE, &old);
+    low = (struct rlimit){ LIMIT, old.rlim_max };
+    setrlimit(RLIMIT_NOFILE, &low);
+    int n = take_descriptors(taken, LIMIT);
+    uint64_t before = jsp_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    CHECK_EQ(write(go[1], "x", 1), 1);
+    poll(NULL, 0, LOOK_MS);
+    uint64_t used = jsp_now_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+    printf("# %llu us of CPU time in %d ms\n", (unsigned long long)used / 1000, LOOK_MS);
+    CHECK(used < LOOK_MS * UINT64_C(1000000) / 10);
+    while (n > 0)
+        close(taken[--n]);
+    setrlimit(RLIMIT_NOFILE, &old);
+    CHECK_EQ(host_child_status(child), 0);
+    close(go[0]);
+    close(go[1]);
+    CHECK_EQ(jsprof_close(p), 0);
+}
+
+static void cases(void)
+{
+    RUN(stall_mode_is_for_the_recording_that_asks_for_it);
+    RUN(host_that_reports_none_of_it_says_so);
+    RUN(half_a_request_is_waited_for_and_then_no_more);
+    RUN(host_without_descriptors_waits_without_spinning);
+}
+
+int main(void)
+{
+    return control_in_folder(cases);
+}
