@@ -11,12 +11,17 @@ recorded()
     record "$SCRIPTS/nested.lua" && whole
 }
 
-# Of LuaJIT's samples some end in the VM's exit from compiled code, which no table describes.
+# LuaJIT leaves compiled code through a subroutine that its unwind tables describe wrongly: the C
+# stack is cut there, and `jsprof info` counts that. Chance decides how many samples meet it (0 to
+# 1.5 % of 500, 0.6 % on average). No other stack may be cut.
+exit_is_last="${t}[CI]:lj_vm_exit_handler($t([^CI]|[CI][^:])[^$t]*)*$t\$"
+
 one()
 {
     check 'a program that sorts in what sorts' recorded
-    check 'C is the outermost' share_is 99.2 100 "${t}[CI]:[^$t]*$t\$"
-    check 'the main chunk is inside of it' share_is 98.5 100 "main chunk .*${t}[CI]:[^$t]*$t\$"
+    check 'C is the outermost' share_is 99.6 100 "([CI]:[^$t]*$t\$)|($exit_is_last)"
+    check 'few end where compiled code is left' share_is 0 3 "$exit_is_last"
+    check 'the main chunk is inside of it' share_is 98.5 100 "${t}main chunk "
 }
 
 each_version one
