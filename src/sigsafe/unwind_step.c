@@ -255,13 +255,19 @@ static const jsprof_frame *step_caller(const struct jsp_unwind_walk *w)
     return NULL;
 }
 
+/* Continue at a caller that the host reported. While the rows of a loaded object are not made
+ * yet, a record that was not found proves nothing: stop, because C frames may lie between. */
 static int step_by_caller(struct jsp_unwind_walk *w, const jsprof_frame *caller)
 {
     struct jsp_regs_core to = { 0 }; /* its other registers are unknown */
+    uintptr_t pc = w->at.pc - !w->is_exact;
+    const struct jsp_unwind_object *o = jsp_unwind_map_find(w->map, pc);
+    w->is_reported = !o && !jsp_live_is_code(&w->u->live, pc);
+    if (o ? jsp_unwind_map_unread(w->map, o) != NULL : !w->is_reported)
+        return JSP_STOP_NO_TABLE;
     to.pc = caller->pc;
     to.sp = caller->sp;
     to.fp = (uintptr_t)caller->detail;
-    w->is_reported = !step_is_loaded(w, w->at.pc - !w->is_exact);
     return step_to(w, &to);
 }
 

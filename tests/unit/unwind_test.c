@@ -103,6 +103,37 @@ static uint32_t calls_of_one_sample(void)
     return calls;
 }
 
+/* Code of this program stands for that of a host's library: as long as its rows are not made, it
+ * is read with system calls, and here none are left. */
+static __attribute__((noinline)) void from_unread_code(const struct jsp_unwind_object *own)
+{
+    struct jsp_regs_core here = jsp_regs_here();
+    const jsprof_frame caller = { .pc = 2, .sp = here.sp + 64, .kind = JSPROF_FRAME_CALLER };
+    unwinder.callers = &caller;
+    unwinder.n_callers = 1;
+    jsp_live_limit(&unwinder.live);
+    unwinder.live.left = 0;
+    CHECK(here.pc - own->start < own->end - own->start);
+    CHECK_EQ(walk_from(&here), JSP_STOP_NO_TABLE);
+    jsp_live_unlimit(&unwinder.live);
+    unwinder.n_callers = 0;
+}
+
+TEST(frames_between_are_not_skipped_while_an_object_has_no_rows)
+{
+    const struct jsp_unwind_map *map = jsp_objects_map(&objects);
+    const struct jsp_unwind_object *own = jsp_unwind_map_find(map, (uintptr_t)deep);
+    const struct jsp_unwind_unread *unread = own ? jsp_unwind_map_unread(map, own) : NULL;
+    if (!unread) {
+        SKIP("needs process_vm_readv, and a sorted header in this program");
+        return;
+    }
+    from_unread_code(own);
+    CHECK_EQ(out.n, 1); /* and not the caller that the host reported */
+    atomic_store(unread->is_met, 0);
+    unwinder.has_unread = false;
+}
+
 TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
 {
     const struct jsp_unwind_map *map = jsp_objects_map(&objects);
@@ -465,6 +496,7 @@ int main(void)
     if (high - low < STACK) /* musl tells what is mapped by now */
         low = high - STACK;
     jsp_unwinder_init(&unwinder, low, high, getpid());
+    RUN(frames_between_are_not_skipped_while_an_object_has_no_rows);
     RUN(object_gets_its_rows_only_after_a_walk_has_met_it);
     RUN(every_caller_is_in_the_list_and_further_up);
     RUN(a_full_list_keeps_the_innermost);
