@@ -148,7 +148,7 @@ test-programs: $(C_TESTS) $(FAULTY)
 fuzz-programs: $(FUZZERS)
 
 # The closing line is the last one on stdout; STRICT=1 makes a skip a failure, ALONE=N runs
-# up to N failed tests once more, alone.
+# up to N failed tests again, alone (see tests/run.sh).
 check: all test-programs fuzz-programs ## build everything and run every test
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh \
 	  $(C_TESTS) $(FUZZERS) $(SH_TESTS)

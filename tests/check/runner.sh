@@ -96,12 +96,23 @@ expect 0 '1 passed, 0 failed, 0 skipped' once.sh <<END
 $once
 END
 reason 'failed beside another test, passed alone:'
-expect 1 '0 passed, 1 failed, 0 skipped' twice.sh <<'END'
+expect 0 '1 passed, 0 failed, 0 skipped' unsteady.sh <<'END'
+echo x >>"$0.ran"
+echo "try $(wc -l <"$0.ran")"
+[ "$(wc -l <"$0.ran")" -gt 2 ]
+END
+reason 'unsteady: failed beside another test and once alone'
+for try in 1 2; do
+    grep -qx "try $try" "$tmp"/b/results/*unsteady.sh.$try || { echo "runner: no output $try"; bad=1; }
+done
+expect 1 '0 passed, 1 failed, 0 skipped' always.sh <<'END'
+echo x >>"$0.ran"
 exit 1
 END
-reason '/twice.sh'
+reason '/always.sh'
+[ "$(wc -l <"$tmp/always.sh.ran")" = 3 ] || { echo 'runner: not three tries'; bad=1; }
 rm "$tmp/once.sh.ran"
-! B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/once.sh" "$tmp/twice.sh" >"$tmp/out" || bad=1
+! B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/once.sh" "$tmp/always.sh" >"$tmp/out" || bad=1
 tail -n 1 "$tmp/out" | grep -q '^0 passed, 2 failed,' ||
     { echo 'runner: more than ALONE ran again:'; cat "$tmp/out"; bad=1; }
 unset ALONE
