@@ -226,6 +226,8 @@ static void pprof_write(struct pprof *x)
     snprintf(text, sizeof text, "recorded by %s %s", *x->p->version ? "jsprof" : "another program",
              x->p->version);
     pprof_number(x, PPROF_COMMENT, jsp_strings_text(&x->strings, text));
+    if (x->e->comment)
+        pprof_number(x, PPROF_COMMENT, jsp_strings_text(&x->strings, x->e->comment));
     pprof_mappings(x);
     pprof_locations(x);
     pprof_functions(x);

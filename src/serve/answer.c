@@ -51,7 +51,7 @@ static void answer_line(int client, int status, const char *text)
     char line[HTTP_WORD];
     int n = snprintf(line, sizeof line, "%.200s\n", text);
     answer_send_all(NULL, client, &(struct http_answer){ status, "text/plain; charset=utf-8",
-                                                         (size_t)n }, line);
+                                                         (size_t)n, NULL }, line);
 }
 
 static void answer_error(int client, int err)
@@ -100,13 +100,15 @@ static void answer_format(const struct http_request *r, int client, jsp_export_w
 {
     struct fleet f;
     struct jsp_bytes body = { .n = 0 };
+    char counts[FLEET_COUNTS];
     if (!answer_record(r, client, &f, format))
         return;
     int err = fleet_write(&f, format, &body);
     if (err)
         answer_error(client, err);
     else
-        answer_send_all(r, client, &(struct http_answer){ 200, type, body.n }, body.at);
+        answer_send_all(r, client, &(struct http_answer){ 200, type, body.n,
+                                                          fleet_counts(counts, &f) }, body.at);
 }
 
 static void answer_pprof(const struct http_request *r, int client)
@@ -123,7 +125,8 @@ static void answer_otlp(const struct http_request *r, int client)
 
 /* Let a command print into memory, with its errors, and send that. */
 static void answer_command(const struct http_request *r, int client,
-                           const struct cli_command *command, char **words, const char *type)
+                           const struct cli_command *command, char **words,
+                           const struct http_answer *as)
 {
     const char *files[8];
     struct cli_arguments a = { .command = command->name, .words = words, .files = files };
@@ -143,14 +146,15 @@ static void answer_command(const struct http_request *r, int client,
         answer_line(client, 503, "no answer");
     else
         answer_send_all(r, client, &(struct http_answer){
-            status == CLI_OK ? 200 : 503, status == CLI_OK ? type : "text/plain; charset=utf-8",
-            n }, body);
+            status == CLI_OK ? 200 : 503,
+            status == CLI_OK ? as->type : "text/plain; charset=utf-8", n, as->processes }, body);
 }
 
 static void answer_ps(const struct http_request *r, int client)
 {
     char *words[] = { (char[]){ "--json" }, NULL };
-    answer_command(r, client, &cli_ps, words, "application/json");
+    answer_command(r, client, &cli_ps, words,
+                   &(struct http_answer){ .type = "application/json" });
 }
 
 /* Record, join the captures in a file in memory, and let a command read it. */
@@ -177,7 +181,9 @@ static void answer_capture(const struct http_request *r, int client,
     for (char **word = words; *word; word++)
         if (strcmp(*word, "FILE") == 0 && asprintf(word, "/proc/self/fd/%d", fd) < 0)
             answer_error(client, -ENOMEM), _exit(1);
-    answer_command(r, client, command, words, type);
+    char counts[FLEET_COUNTS];
+    answer_command(r, client, command, words,
+                   &(struct http_answer){ .type = type, .processes = fleet_counts(counts, &f) });
 }
 
 static void answer_report(const struct http_request *r, int client)
@@ -205,7 +211,7 @@ static void answer_index(const struct http_request *r, int client)
     }
     strcat(body, "</ul>\n<p>seconds=N, hz=N, clock=cpu|wall, pid=N and host=NAME choose.\n");
     answer_send_all(r, client, &(struct http_answer){ 200, "text/html; charset=utf-8",
-                                                      strlen(body) }, body);
+                                                      strlen(body), NULL }, body);
 }
 
 const struct answer_path answer_paths[] = {

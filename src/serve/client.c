@@ -21,7 +21,8 @@
 #include "control/request.h"
 #include "control/socket.h"
 
-enum { CLIENT_MOST_SESSIONS = 1000, CLIENT_ASK_MS = 1000 };
+enum { CLIENT_MOST_SESSIONS = 1000, CLIENT_ASK_MS = 1000,
+       CLIENT_EACH_MS = 4 }; /* more for each process that is asked */
 
 /* -- A conversation --------------------------------------------------------------- */
 
@@ -231,14 +232,16 @@ static int client_ask(struct serve_process *p)
     return err;
 }
 
-/* Take its answer. Return 0 or a negative errno. */
-static int client_hear(struct serve_process *p)
+/* Take its answer, which is there at `until` or not at all: processes that hang take that time
+ * together, not each. Return 0 or a negative errno. */
+static int client_hear(struct serve_process *p, int64_t until)
 {
     char line[SERVE_LINE];
     struct serve_talk talk = { .fd = p->fd };
     int err = 0;
     while (!err) {
-        err = serve_line(&talk, line, CLIENT_ASK_MS);
+        int64_t left = until - client_now_ms();
+        err = serve_line(&talk, line, left > 0 ? (int)left : 0);
         err = err == 1 ? client_info(p, line) : err == 0 ? -EPROTO : err;
     }
     serve_end(&talk);
@@ -321,9 +324,10 @@ int serve_find(struct serve_list *out)
     for (int i = 0; !err && i < JSP_CONTROL_FOLDERS; i++)
         if (jsp_control_folder(folder, i, getenv("XDG_RUNTIME_DIR")))
             err = client_folder(out, folder);
+    int64_t until = client_now_ms() + CLIENT_ASK_MS + (int64_t)out->n * CLIENT_EACH_MS;
     for (uint32_t i = 0; i < out->n; i++)
         if (out->at[i].fd >= 0)
-            out->at[i].err = client_hear(&out->at[i]);
+            out->at[i].err = client_hear(&out->at[i], until);
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, client_compare);
     return err;

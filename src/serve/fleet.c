@@ -5,6 +5,7 @@
 #include "fleet.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +22,65 @@ enum {
     FLEET_PATH = 40,
 };
 
+static const char *const fleet_words[FLEET_ABSENCES][2] = {
+    [FLEET_PRESENT] = { "present", "" },
+    [FLEET_IDLE] = { "idle", "no sample" },
+    [FLEET_MISSED] = { "missed", "all samples lost" },
+    [FLEET_BUSY] = { "busy", "recorded by another" },
+    [FLEET_SILENT] = { "silent", "no answer" },
+};
+
 static int64_t fleet_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* -- Who is not there ------------------------------------------------------------- */
+
+/* There is room for each process that listens. */
+static void fleet_miss(struct fleet *f, pid_t pid, enum fleet_absence why)
+{
+    f->absent[f->n_absent++] = (struct fleet_absent){ pid, why };
+}
+
+static uint32_t fleet_count(const struct fleet *f, enum fleet_absence why)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n_absent; i++)
+        n += f->absent[i].why == why;
+    return n;
+}
+
+const char *fleet_counts(char out[FLEET_COUNTS], const struct fleet *f)
+{
+    int n = snprintf(out, FLEET_COUNTS, "%s=%" PRIu32, *fleet_words[FLEET_PRESENT],
+                     f->n_processes - f->n_absent);
+    for (int why = FLEET_IDLE; why < FLEET_ABSENCES; why++)
+        n += snprintf(out + n, FLEET_COUNTS - (size_t)n, " %s=%" PRIu32, *fleet_words[why],
+                      fleet_count(f, (enum fleet_absence)why));
+    return out;
+}
+
+/* Name those that are not in the profile. Return a text that the caller frees; NULL if all are
+ * there. */
+static char *fleet_comment(const struct fleet *f)
+{
+    size_t room = 128 + 16 * (size_t)f->n_absent + 32 * FLEET_ABSENCES, n;
+    char *text = f->n_absent ? malloc(room) : NULL;
+    if (!text)
+        return NULL;
+    n = (size_t)snprintf(text, room, "%" PRIu32 " of %" PRIu32 " processes are in the profile",
+                         f->n_processes - f->n_absent, f->n_processes);
+    for (int why = FLEET_IDLE; why < FLEET_ABSENCES; why++) {
+        if (fleet_count(f, (enum fleet_absence)why))
+            n += (size_t)snprintf(text + n, room - n, "; %s:", fleet_words[why][1]);
+        for (uint32_t i = 0; i < f->n_absent; i++)
+            if (f->absent[i].why == (enum fleet_absence)why)
+                n += (size_t)snprintf(text + n, room - n, " %d", (int)f->absent[i].pid);
+    }
+    return text;
 }
 
 /* -- Recording ------------------------------------------------------------------- */
@@ -58,6 +113,24 @@ static int fleet_begin(struct fleet_host *h, const struct serve_process *p,
     return err;
 }
 
+/* Ask one process, or note why that is not possible. Return -EMFILE or -ENFILE if there are no more
+ * descriptors. */
+static int fleet_ask_one(struct fleet *f, const struct serve_process *p,
+                         const struct fleet_ask *ask)
+{
+    const struct serve_session *s = fleet_session(p);
+    int64_t ms = f->until_ms - fleet_now_ms() + FLEET_LATE_MS; /* if nobody ends it before */
+    if (!s && !p->n_sessions && !p->err)
+        return 0; /* it has nothing to record */
+    f->n_processes++;
+    int err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms > 1 ? ms : 1) : 0;
+    if (s && !err)
+        f->n++;
+    else
+        fleet_miss(f, p->pid, p->err || err ? FLEET_SILENT : FLEET_BUSY);
+    return err == -EMFILE || err == -ENFILE ? err : 0;
+}
+
 static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
 {
     struct serve_list list;
@@ -68,33 +141,30 @@ static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
     f->until_ms = fleet_now_ms() + ask->ms / 2; /* at least, if one did not answer for long */
     f->until_ms = f->until_ms > until ? f->until_ms : until;
     f->at = calloc((size_t)list.n + 1, sizeof *f->at);
-    for (uint32_t i = 0; f->at && i < list.n && err != -EMFILE && err != -ENFILE; i++) {
+    f->absent = calloc((size_t)list.n + 1, sizeof *f->absent);
+    err = f->at && f->absent ? 0 : -ENOMEM;
+    for (uint32_t i = 0; !err && i < list.n; i++) {
         const struct serve_process *p = &list.at[i];
-        const struct serve_session *s = fleet_session(p);
-        if ((ask->pid && p->pid != ask->pid) || (ask->host && strcmp(p->host, ask->host) != 0))
-            continue;
-        int64_t ms = f->until_ms - fleet_now_ms() + FLEET_LATE_MS; /* if nobody ends it before */
-        err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms > 1 ? ms : 1) : 0;
-        f->n += s && !err;
-        f->busy += !s && p->n_sessions;
+        if ((!ask->pid || p->pid == ask->pid) && (!ask->host || strcmp(p->host, ask->host) == 0))
+            err = fleet_ask_one(f, p, ask);
     }
-    f->asked = f->n;
     serve_free(&list);
-    return !f->at ? -ENOMEM : err == -EMFILE || err == -ENFILE ? err : 0;
+    return err;
 }
 
-/* Take what one process says. */
-static void fleet_hear(struct fleet *f, struct fleet_host *h)
+/* Take all that one process says. */
+static void fleet_hear(struct fleet_host *h)
 {
     char line[SERVE_LINE];
-    int got = serve_line(&h->talk, line, 0);
+    int got;
+    while ((got = serve_line(&h->talk, line, 0)) == 1 && strcmp(line, "ok") == 0)
+        h->has_begun = true;
     if (got == -ETIME)
         return;
-    if (got == 1 && strcmp(line, "ok") == 0) {
-        h->has_begun = true;
-        return;
-    }
-    f->busy += got == 1 && !h->has_begun && serve_error(line);
+    h->is_refused = got == 1 && !h->has_begun && serve_error(line);
+    h->has_ended = got == 1 && h->has_begun && !serve_error(line);
+    h->samples = h->has_ended ? serve_number(line, "samples") : 0;
+    h->lost = h->has_ended ? serve_number(line, "lost") : 0;
     serve_end(&h->talk); /* done, an error, or the process has ended */
 }
 
@@ -132,9 +202,9 @@ static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
             err = -errno;
         if (wait[open].revents)
             err = -ECANCELED;
-        for (uint32_t i = 0; i < f->n; i++)
-            if (f->at[i].talk.fd >= 0)
-                fleet_hear(f, &f->at[i]);
+        for (uint32_t i = 0, k = 0; i < f->n && !err; i++)
+            if (f->at[i].talk.fd >= 0 && wait[k++].revents) /* a look at all of 500 takes 1 ms */
+                fleet_hear(&f->at[i]);
     }
     free(wait);
     return err;
@@ -148,14 +218,17 @@ int fleet_record(struct fleet *f, const struct fleet_ask *ask)
         err = fleet_wait(f, ask);
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->n; i++) {
-        serve_end(&f->at[i].talk); /* ends the recording of one that is late */
-        if (f->at[i].has_begun)
-            f->at[n++] = f->at[i];
-        else
-            close(f->at[i].fd);
+        struct fleet_host *h = &f->at[i];
+        serve_end(&h->talk); /* ends the recording of one that is late */
+        if (h->has_begun) {
+            f->at[n++] = *h;
+            continue;
+        }
+        close(h->fd);
+        fleet_miss(f, h->is.pid, h->is_refused ? FLEET_BUSY : FLEET_SILENT);
     }
     f->n = n;
-    return err || n ? err : f->busy ? -EBUSY : -ENOENT;
+    return err || n ? err : fleet_count(f, FLEET_BUSY) ? -EBUSY : -ENOENT;
 }
 
 /* -- Reading ----------------------------------------------------------------------- */
@@ -177,29 +250,70 @@ static bool fleet_is_whole(const jsprof_read_input *input)
     return is_whole;
 }
 
+/* Open all captures of `inputs`, which are those of f->hosts. If that fails, leave those out that
+ * can not be read. */
+static int fleet_open_all(struct fleet *f, jsprof_read_input *inputs, uint32_t flags)
+{
+    uint32_t n = 0;
+    int err = f->n_hosts ? fleet_open(&f->reader, inputs, f->n_hosts, flags) : -ENODATA;
+    if (!err || f->n_hosts < 2)
+        return err;
+    for (uint32_t i = 0; i < f->n_hosts; i++) {
+        if (!fleet_is_whole(&inputs[i]))
+            continue;
+        inputs[n] = inputs[i];
+        f->hosts[n++] = f->hosts[i];
+    }
+    f->n_hosts = n;
+    return n ? fleet_open(&f->reader, inputs, n, flags) : -ENODATA;
+}
+
+static bool fleet_has_samples(const struct jsp_profile *p, int32_t recorded)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < p->n_threads && !has; i++)
+        has = p->threads[i].pid == recorded && p->threads[i].samples;
+    return has;
+}
+
+/* Note which of those that did not say what they have gave nothing. */
+static void fleet_check_silent(struct fleet *f)
+{
+    for (uint32_t i = 0; i < f->n && f->absent; i++)
+        if (!f->at[i].has_ended &&
+            !fleet_has_samples(&f->reader->profile, f->at[i].is.recorded))
+            fleet_miss(f, f->at[i].is.pid, FLEET_SILENT);
+}
+
 int fleet_read(struct fleet *f, jsp_export_write *format)
 {
     uint32_t flags = format == jsp_export_otlp ? JSPROF_READ_TRACES : 0;
     jsprof_read_input *inputs = calloc((size_t)f->n + 1, sizeof *inputs);
     char(*paths)[FLEET_PATH] = calloc((size_t)f->n + 1, sizeof *paths);
     const jsprof_read_filter all = { .size = sizeof all, .flags = JSPROF_READ_IDLE };
-    uint32_t n = 0;
     f->hosts = calloc((size_t)f->n + 1, sizeof *f->hosts);
     int err = inputs && paths && f->hosts ? 0 : -ENOMEM;
     for (uint32_t i = 0; !err && i < f->n; i++) {
-        snprintf(paths[i], sizeof paths[i], "/proc/self/fd/%d", f->at[i].fd);
-        inputs[n] = (jsprof_read_input){ .size = sizeof *inputs, .path = paths[i] };
-        if (f->n > 1 && !fleet_is_whole(&inputs[n]))
+        struct fleet_host *h = &f->at[i];
+        bool is_empty = h->has_ended && !h->samples;
+        if (is_empty && f->absent)
+            fleet_miss(f, h->is.pid, h->lost ? FLEET_MISSED : FLEET_IDLE);
+        /* its account is for a report; others need one capture, if no process has a sample */
+        if (is_empty && format && (f->n_hosts || i + 1 < f->n))
             continue;
-        f->hosts[n] = f->at[i].is;
-        f->hosts[n].host = f->at[i].host;
-        f->hosts[n++].vm = f->at[i].vm;
+        uint32_t n = f->n_hosts++;
+        snprintf(paths[n], sizeof paths[n], "/proc/self/fd/%d", h->fd);
+        inputs[n] = (jsprof_read_input){ .size = sizeof *inputs, .path = paths[n] };
+        f->hosts[n] = h->is;
+        f->hosts[n].host = h->host;
+        f->hosts[n].vm = h->vm;
     }
     if (!err)
-        err = n ? fleet_open(&f->reader, inputs, n, flags) : -ENODATA;
-    if (!err)
+        err = fleet_open_all(f, inputs, flags);
+    if (!err) {
+        fleet_check_silent(f);
         err = jsprof_read_select(f->reader, &all, NULL);
-    f->n_hosts = n;
+    }
     free(inputs);
     free(paths);
     return err;
@@ -211,11 +325,14 @@ int fleet_write(struct fleet *f, jsp_export_write *format, struct jsp_bytes *out
     if (!sink)
         return -ENOMEM;
     jsp_sink_init(sink, jsp_bytes_write, out);
+    char *comment = fleet_comment(f);
     struct jsp_export e = { .profile = &f->reader->profile,
                             .select = &f->reader->choice.select,
                             .out = sink, .title = "jsprof", .hosts = f->hosts,
-                            .n_hosts = f->n_hosts, .may_be_empty = true };
+                            .n_hosts = f->n_hosts, .comment = comment,
+                            .may_be_empty = true };
     int err = format(&e), flushed = jsp_sink_flush(sink);
+    free(comment);
     free(sink);
     return err ? err : flushed;
 }
@@ -226,6 +343,7 @@ void fleet_free(struct fleet *f)
     for (uint32_t i = 0; i < f->n; i++)
         close(f->at[i].fd);
     free(f->at);
+    free(f->absent);
     free(f->hosts);
     *f = (struct fleet){ .n = 0 };
 }

@@ -21,17 +21,35 @@ struct fleet_ask {
     int client;        /* a socket: when its other side closes it, nobody wants the answer; -1 */
 };
 
+/* Why a process is not in the profile, though it listens. */
+enum fleet_absence {
+    FLEET_PRESENT,
+    FLEET_IDLE,    /* it had no CPU time for a sample */
+    FLEET_MISSED,  /* it had, but all its samples were lost */
+    FLEET_BUSY,    /* another command records it, or it records itself */
+    FLEET_SILENT,  /* it did not answer, or had written nothing when it ended */
+    FLEET_ABSENCES,
+};
+
 struct fleet_host {
     struct serve_talk talk;
     struct jsp_export_host is; /* its texts are those below */
     char host[64], vm[64];
     int fd;                    /* owned: the capture */
-    bool has_begun;
+    bool has_begun, has_ended, is_refused; /* it said so */
+    uint64_t samples, lost;    /* as it says at its end */
+};
+
+struct fleet_absent {
+    pid_t pid;
+    enum fleet_absence why;
 };
 
 struct fleet {
     struct fleet_host *at;     /* owned; those that were recorded come first, n of them */
-    uint32_t n, asked, busy;   /* busy: another command records them */
+    uint32_t n;
+    struct fleet_absent *absent; /* owned */
+    uint32_t n_absent, n_processes;
     uint32_t n_stopped;        /* the first ones, which were asked to end */
     int64_t until_ms;          /* when the window ends */
     jsprof_reader *reader;     /* owned */
@@ -50,5 +68,10 @@ void fleet_free(struct fleet *f);
 
 /* Write the profile into memory in this format. Return 0 or a negative errno. */
 int fleet_write(struct fleet *f, jsp_export_write *format, struct jsp_bytes *out);
+
+/* After fleet_read: return how many processes are in the profile, and how many are not and why, as
+ * KEY=NUMBER. */
+enum { FLEET_COUNTS = 160 };
+const char *fleet_counts(char out[FLEET_COUNTS], const struct fleet *f);
 
 #endif

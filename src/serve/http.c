@@ -228,9 +228,11 @@ int http_head(char out[HTTP_HEAD], const struct http_answer *a)
                     "Content-Length: %zu\r\n"
                     "X-Content-Type-Options: nosniff\r\n"
                     "Cache-Control: no-store\r\n"
-                    "%s%s"
+                    "%s%s%s%s%s"
                     "Connection: close\r\n\r\n",
                     a->status, http_reason(a->status), a->type, a->n,
                     a->status == 200 ? "" : "X-Go-Pprof: 1\r\n",
-                    a->status == 401 ? "WWW-Authenticate: Bearer\r\n" : "");
+                    a->status == 401 ? "WWW-Authenticate: Bearer\r\n" : "",
+                    a->processes ? "X-Jsprof-Processes: " : "",
+                    a->processes ? a->processes : "", a->processes ? "\r\n" : "");
 }

@@ -44,6 +44,7 @@ struct http_answer {
     int status;
     const char *type; /* of the body */
     size_t n;         /* bytes of the body */
+    const char *processes; /* a header of a profile: who is in it; NULL: none */
 };
 int http_head(char out[HTTP_HEAD], const struct http_answer *a);
 

@@ -109,6 +109,20 @@ def program_cpu(pid):
     return total
 
 
+def comment_of(plain):
+    """The text of a profile that names who is not there: "...; no sample: 1 2; no answer: 3"."""
+    found = re.search(rb"\d+ of \d+ processes are in the profile[^\0-\x1f]*", plain)
+    return found.group() if found else b""
+
+
+def why(plain, pid):
+    for part in comment_of(plain).decode().split("; ")[1:]:
+        cause, _, pids = part.partition(": ")
+        if str(pid) in pids.split():
+            return cause
+    return "nobody says why"
+
+
 def serve(jsprof, host, hosts, windows, seconds, busy):
     running = [subprocess.Popen([host, "part" if i < busy else "light", "1"],
                                 stdout=subprocess.PIPE, text=True) for i in range(hosts)]
@@ -124,13 +138,15 @@ def serve(jsprof, host, hosts, windows, seconds, busy):
         asked = time.monotonic()
         with urllib.request.urlopen("%sprofile?seconds=%d" % (url, seconds), timeout=600) as got:
             body = got.read()
+            counts = got.headers["X-Jsprof-Processes"]
         late.append(time.monotonic() - asked - seconds)
         sizes.append(len(body))
         spent = [program_cpu(one.pid) - n for one, n in zip(running, before)]
     took = time.monotonic() - begin
     time.sleep(0.5) # until the server has seen the end of its child
     plain = gzip.decompress(body)
-    seen = [str(one.pid).encode() in plain for one in running]
+    present = plain.replace(comment_of(plain), b"")
+    seen = [str(one.pid).encode() in present for one in running]
     period = 10000000
     busiest = [i for i in range(hosts) if spent[i] >= 5 * period]
     fields = stat_of("/proc/%d/stat" % server.pid)
@@ -152,6 +168,11 @@ def serve(jsprof, host, hosts, windows, seconds, busy):
           % (len(busiest), sum(seen[i] for i in busiest), hosts - len(busiest),
              (sum(spent) - sum(spent[i] for i in busiest)) / period,
              sum(seen) - sum(seen[i] for i in busiest)))
+    for i in busiest:
+        if not seen[i]:
+            print("%d is not there, with %.1f periods: %s" % (running[i].pid, spent[i] / period,
+                                                              why(plain, running[i].pid)))
+    print("processes: %s" % counts)
     print("serve: %.2f s of CPU, %.2f %% of a core; at most %d KiB of its own, %d KiB of captures"
           % (cpu, 100 * cpu / took, watch.own, watch.held))
     print("answers: %s s after the end of the window" % " ".join("%.2f" % n for n in late))

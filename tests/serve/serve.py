@@ -1,5 +1,5 @@
 # serve.py - asks jsprof serve as good, bad and slow clients do. Arguments: the command, the numbers
-# of two processes that spin.
+# of two processes that spin, and of one that sleeps.
 #
 # SPDX-License-Identifier: MIT
 import gzip
@@ -15,7 +15,7 @@ import time
 
 from terminal import check
 
-jsprof, pids = sys.argv[1], [int(word) for word in sys.argv[2:]]
+jsprof, pids, asleep = sys.argv[1], [int(word) for word in sys.argv[2:4]], int(sys.argv[4])
 server = subprocess.Popen([jsprof, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
                           text=True)
 line = server.stdout.readline()
@@ -98,14 +98,38 @@ check(0.95 <= took < 20, "a profile of 1 s takes %.1f s" % took)
 profile = gzip.decompress(body)
 for word in b"spin (spin.lark:1)", b"turn (turn.lark:1)", b"lark", b"vm", b"pid":
     check(word in profile, "the profile has no %s" % word)
+
+
+def counts(answer):
+    words = answer.getheader("X-Jsprof-Processes", "").split()
+    return {key: int(n) for key, n in (word.split("=") for word in words)}
+
+
+def until_counts(path, wanted):
+    """Ask until these are there and not: a loaded machine gives a process no time to answer."""
+    for attempt in range(10):
+        until_ready()
+        status, body, answer = ask(path)
+        check(status == 200, "%s: %d" % (path, status))
+        if counts(answer) == wanted:
+            return body
+    check(False, "%s: %s, not %s" % (path, counts(answer), wanted))
+
+
+# It says who is not in it, and why.
+all_there = {"present": 2, "idle": 1, "missed": 0, "busy": 0, "silent": 0}
+profile = gzip.decompress(until_counts("/debug/pprof/profile?seconds=1", all_there))
+check(b"2 of 3 processes are in the profile; no sample: %d" % asleep in profile,
+      "the profile does not say that %d has no sample" % asleep)
+until_counts("/debug/jsprof/report?seconds=1", all_there)
 for s in silent + [lazy]:
     s.close()
 status, body, answer = ask("/debug/jsprof/report?seconds=1&pid=%d" % pids[0])
 check(status == 200 and b"spin (spin.lark:1)" in body and b"turn" not in body, "report: %s" % body)
 status, body, answer = ask("/debug/jsprof/flamegraph?seconds=1&host=lark")
 check(status == 200 and b"<html" in body and b"spin" in body, "flamegraph: %s" % body[:200])
-status, body, answer = ask("/debug/jsprof/otlp?seconds=1")
-check(status == 200 and b"process.runtime.name" in body, "otlp: %s" % body[:200])
+body = until_counts("/debug/jsprof/otlp?seconds=1", all_there)
+check(b"process.runtime.name" in body, "otlp: %s" % body[:200])
 check(ask("/debug/pprof/profile?seconds=1&host=another")[0] == 503, "has a host that is not there")
 
 # A client that goes away ends the recording.
@@ -126,6 +150,8 @@ until_ready()
 os.kill(pids[1], signal.SIGSTOP)
 status, body, answer = ask("/debug/pprof/profile?seconds=1")
 check(status == 200 and b"spin (spin.lark:1)" in gzip.decompress(body), "one hangs: %d" % status)
+check(b"no answer: %d" % pids[1] in gzip.decompress(body), "does not name the one that hangs")
+check(counts(answer)["silent"] >= 1, "%s" % counts(answer))
 os.kill(pids[1], signal.SIGCONT)
 until_ready()
 

@@ -20,7 +20,9 @@ done
 start "$lark" --profile-control spin.lark
 spin=$pid
 start "$lark" --profile-control turn.lark
-python3 -B "$SRCDIR/tests/serve/serve.py" "$jsprof" $spin $pid || exit 1
+turn=$pid
+start "$B/tests/fault/listen_host" sleep 1
+python3 -B "$SRCDIR/tests/serve/serve.py" "$jsprof" $spin $turn $pid || exit 1
 
 # go tool pprof asks by itself.
 "$jsprof" serve --listen 127.0.0.1:0 --no-token >served 2>err &
@@ -34,7 +36,7 @@ if command -v go >/dev/null; then
     has 'spin (spin.lark:1)'
     has 'turn (turn.lark:1)'
     has "pid:[$spin]"
-    has "pid:[$pid]"
+    has "pid:[$turn]"
     has 'host:[lark]'
     has 'vm:[Lark '
 elif [ "${STRICT:-}" ]; then
