@@ -408,6 +408,12 @@ int jsp_gzip_write(void *context, const void *bytes, size_t n)
     return g->out->error;
 }
 
+void jsp_gzip_cut(struct jsp_gzip *g)
+{
+    if (g->n)
+        gzip_block(g, false);
+}
+
 void jsp_gzip_end(struct jsp_gzip *g)
 {
     gzip_block(g, true);

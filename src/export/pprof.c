@@ -3,9 +3,10 @@
  * A sample for each stack of a thread, with the count of samples and, if the recording
  * has a clock, nanoseconds. Its labels are the thread, the kind of the leaf, the state of
  * the thread if samples have one, and the labels that the host set. Ids count from 1 without
- * gaps. Functions keep their whole
- * names, so that two functions of one name in two places stay distinct where only names
- * are shown; file and line, if the name has them, are also written separately.
+ * gaps. The order of samples, locations and functions makes the file small: what differs
+ * least is side by side, and samples and strings are blocks of the compression of their
+ * own. Functions keep their whole names, so that two functions of one name in two places stay
+ * distinct where only names are shown; file and line, if the name has them, are also written separately.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -46,8 +47,12 @@ struct pprof {
     struct jsp_sink sink, names; /* into gzip; into message */
     struct jsp_places functions;
     uint32_t *frames; /* of one stack */
+    uint32_t *location; /* owned: of each frame of `stacks` */
+    uint32_t *rank;     /* owned: of each node: those with the same callers are in a row */
     int error;
 };
+
+enum { PPROF_APART = 1024 }; /* fewer bytes do not pay for codes of their own */
 
 static void pprof_put(struct pprof *x, enum pprof_profile field)
 {
@@ -69,6 +74,14 @@ static void pprof_type(struct pprof *x, enum pprof_profile field, const char *ty
     jsp_proto_u64(&x->message, 1, jsp_strings_text(&x->strings, type));
     jsp_proto_u64(&x->message, 2, jsp_strings_text(&x->strings, unit));
     pprof_put(x, field);
+}
+
+/* End a block of the compression. */
+static void pprof_apart(struct pprof *x)
+{
+    jsp_sink_flush(&x->sink);
+    if (x->gzip.n >= PPROF_APART)
+        jsp_gzip_cut(&x->gzip);
 }
 
 /* Is there a value besides the count of samples, or of blocks? */
@@ -112,17 +125,56 @@ static void pprof_mappings(struct pprof *x)
     }
 }
 
+/* -- Locations ------------------------------------------------------------------- */
+
+struct pprof_place {
+    struct jsp_profile_frame is;
+    uint32_t frame;
+};
+
+static int pprof_compare_places(const struct pprof_place *a, const struct pprof_place *b)
+{
+    const uint32_t x[] = { a->is.function, a->is.file, a->is.line };
+    const uint32_t y[] = { b->is.function, b->is.file, b->is.line };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+static int pprof_compare_frames(const void *a, const void *b)
+{
+    const struct pprof_place *x = a, *y = b;
+    int by_place = pprof_compare_places(x, y);
+    return by_place ? by_place : (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+/* Write the locations by function and line. Frames that are equal in both are one. */
 static void pprof_locations(struct pprof *x)
 {
-    for (uint32_t i = 0; i < x->stacks.n_frames; i++) {
-        const struct jsp_profile_frame *f = &x->stacks.frames[i];
+    uint32_t n = x->stacks.n_frames, id = 0;
+    struct pprof_place *places = malloc(((size_t)n + 1) * sizeof *places);
+    x->location = calloc((size_t)n + 1, sizeof *x->location);
+    if (!places || !x->location)
+        x->error = -ENOMEM;
+    for (uint32_t i = 0; x->error == 0 && i < n; i++)
+        places[i] = (struct pprof_place){ x->stacks.frames[i], i };
+    if (x->error == 0)
+        qsort(places, n, sizeof *places, pprof_compare_frames);
+    for (uint32_t i = 0; x->error == 0 && i < n; i++) {
+        const struct jsp_profile_frame *f = &places[i].is;
+        bool is_new = !i || pprof_compare_places(&places[i - 1], &places[i]);
+        x->location[places[i].frame] = id += is_new;
+        if (!is_new)
+            continue;
         jsp_proto_u64(&x->inner, 1, jsp_places_add(&x->functions, f->function, f->file) + 1);
         jsp_proto_u64(&x->inner, 2, f->line);
-        jsp_proto_u64(&x->message, 1, i + 1);
+        jsp_proto_u64(&x->message, 1, id);
         jsp_proto_u64(&x->message, 2, x->modules.of_function[f->function] + 1);
         jsp_proto_nest(&x->message, 4, &x->inner);
         pprof_put(x, PPROF_LOCATION);
     }
+    free(places);
 }
 
 static void pprof_functions(struct pprof *x)
@@ -140,6 +192,8 @@ static void pprof_functions(struct pprof *x)
         pprof_put(x, PPROF_FUNCTION);
     }
 }
+
+/* -- Samples ----------------------------------------------------------------------- */
 
 static void pprof_pair(struct pprof *x, struct jsp_read_text key, struct jsp_read_text text)
 {
@@ -189,7 +243,7 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     uint32_t n = jsp_calltree_frames(&x->stacks, c->node, x->frames);
     char thread[JSP_NAMES_THREAD];
     for (uint32_t i = 0; i < n; i++)
-        jsp_proto_item(&x->inner, x->frames[i] + 1);
+        jsp_proto_item(&x->inner, x->location[x->frames[i]]);
     jsp_proto_nest(&x->message, 1, &x->inner);
     jsp_proto_item(&x->inner, jsp_unit_is_bytes(x->p->unit) ? c->weight
                               : pprof_has_value(x)          ? c->samples
@@ -206,6 +260,73 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
     pprof_put(x, PPROF_SAMPLE);
 }
 
+/* A sample, with what it is sorted by. */
+struct pprof_row {
+    struct jsp_calltree_count count;
+    uint32_t kind, rank;
+};
+
+static int pprof_compare_rows(const void *a, const void *b)
+{
+    const struct pprof_row *x = a, *y = b;
+    const struct jsp_calltree_count *c = &x->count, *d = &y->count;
+    const uint64_t mine[] = { c->thread, c->state, c->labels, x->kind, c->samples, c->value,
+                              x->rank };
+    const uint64_t other[] = { d->thread, d->state, d->labels, y->kind, d->samples, d->value,
+                               y->rank };
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
+        if (mine[i] != other[i])
+            return mine[i] < other[i] ? -1 : 1;
+    return 0;
+}
+
+/* Number the nodes so that each is followed by all those below it. A node comes after its parent
+ * in `stacks`. */
+static int pprof_rank(struct pprof *x)
+{
+    const struct jsp_calltree_node *nodes = x->stacks.nodes;
+    uint32_t n = x->stacks.n_nodes;
+    uint32_t *below = calloc((size_t)n + 1, sizeof *below); /* nodes, with itself */
+    x->rank = calloc((size_t)n + 1, sizeof *x->rank);
+    if (!below || !x->rank) {
+        free(below);
+        return -ENOMEM;
+    }
+    for (uint32_t i = n; i-- > 1;)
+        below[nodes[i].parent] += ++below[i];
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t mine = below[i];
+        uint32_t *next = &below[nodes[i].parent]; /* what the later children have left */
+        x->rank[i] = x->rank[nodes[i].parent] + *next - mine + 1;
+        *next -= mine;
+        below[i] = mine - 1;
+    }
+    free(below);
+    return 0;
+}
+
+static void pprof_samples(struct pprof *x)
+{
+    uint32_t n;
+    struct jsp_calltree_count *counts = jsp_export_counts(&x->stacks, x->p, &n);
+    struct pprof_row *rows = malloc(((size_t)n + 1) * sizeof *rows);
+    if (x->error == 0)
+        x->error = counts && rows ? pprof_rank(x) : -ENOMEM;
+    for (uint32_t i = 0; x->error == 0 && i < n; i++) {
+        const struct jsp_calltree_node *leaf = &x->stacks.nodes[counts[i].node];
+        rows[i] = (struct pprof_row){ counts[i], x->stacks.frames[leaf->frame].kind,
+                                      x->rank[counts[i].node] };
+    }
+    if (x->error == 0 && n)
+        qsort(rows, n, sizeof *rows, pprof_compare_rows);
+    for (uint32_t i = 0; x->error == 0 && i < n; i++)
+        pprof_sample(x, &rows[i].count);
+    free(counts);
+    free(rows);
+}
+
+/* -- All ---------------------------------------------------------------------------- */
+
 /* Write the strings. Escapes are visible, because pprof prints names as they are. */
 static void pprof_strings(struct pprof *x)
 {
@@ -221,7 +342,6 @@ static void pprof_strings(struct pprof *x)
 static void pprof_write(struct pprof *x)
 {
     char text[64 + sizeof x->p->version];
-    uint32_t n;
     pprof_head(x);
     snprintf(text, sizeof text, "recorded by %s %s", *x->p->version ? "jsprof" : "another program",
              x->p->version);
@@ -231,14 +351,12 @@ static void pprof_write(struct pprof *x)
     pprof_mappings(x);
     pprof_locations(x);
     pprof_functions(x);
-    struct jsp_calltree_count *counts = jsp_export_counts(&x->stacks, x->p, &n);
-    for (uint32_t i = 0; i < n; i++)
-        pprof_sample(x, &counts[i]);
+    pprof_apart(x);
+    pprof_samples(x);
+    pprof_apart(x);
     pprof_strings(x); /* last, when all of them are known */
     if (x->error == 0)
-        x->error = !counts ? -ENOMEM
-                   : x->functions.error ? x->functions.error : x->strings.error;
-    free(counts);
+        x->error = x->functions.error ? x->functions.error : x->strings.error;
 }
 
 int jsp_export_pprof(struct jsp_export *e)
@@ -273,6 +391,8 @@ int jsp_export_pprof(struct jsp_export *e)
     jsp_proto_free(&x->message);
     jsp_proto_free(&x->inner);
     free(x->frames);
+    free(x->location);
+    free(x->rank);
     free(x);
     return err;
 }

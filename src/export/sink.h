@@ -91,6 +91,7 @@ struct jsp_gzip {
 
 void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
 int jsp_gzip_write(void *context, const void *bytes, size_t n); /* context: a jsp_gzip */
+void jsp_gzip_cut(struct jsp_gzip *g); /* end a block: what follows has other bytes */
 void jsp_gzip_end(struct jsp_gzip *g);
 
 #endif
