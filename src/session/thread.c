@@ -482,11 +482,15 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
 
 void jsp_thread_release(struct jsp_thread *t)
 {
-    if (t->owned || t->listed || t->stuck)
+    if (t->listed || t->stuck)
+        return;
+    free(t->last); /* its session is done with these, even if the thread keeps the record */
+    free(t->looked);
+    t->last = NULL;
+    t->looked = NULL;
+    if (t->owned)
         return;
     jsp_calls_destroy(t->calls);
-    free(t->last);
-    free(t->looked);
     jsp_thread_release_allocs(t->sampled.alloc.table);
     munmap(t, t->bytes);
 }
