@@ -6,7 +6,8 @@
  * gaps. The order of samples, locations and functions makes the file small: what differs
  * least is side by side, and samples and strings are blocks of the compression of their
  * own. Functions keep their whole names, so that two functions of one name in two places stay
- * distinct where only names are shown; file and line, if the name has them, are also written separately.
+ * distinct where only names are shown; file and line, if the name has them, are also written
+ * separately.
  *
  * SPDX-License-Identifier: MIT
  */

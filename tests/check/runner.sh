@@ -103,7 +103,8 @@ echo "try $(wc -l <"$0.ran")"
 END
 reason 'unsteady: failed beside another test and once alone'
 for try in 1 2; do
-    grep -qx "try $try" "$tmp"/b/results/*unsteady.sh.$try || { echo "runner: no output $try"; bad=1; }
+    grep -qx "try $try" "$tmp"/b/results/*unsteady.sh.$try ||
+        { echo "runner: no output $try"; bad=1; }
 done
 expect 1 '0 passed, 1 failed, 0 skipped' always.sh <<'END'
 echo x >>"$0.ran"

@@ -13,7 +13,7 @@ recorded()
 
 # LuaJIT leaves compiled code through a subroutine that its unwind tables describe wrongly: the C
 # stack is cut there, and `jsprof info` counts that. Chance decides how many samples meet it (0 to
-# 1.5 % of 500, 0.6 % on average). No other stack may be cut.
+# 1.5 % of 500, 0.5 % on average). No other stack may be cut.
 exit_is_last="${t}[CI]:lj_vm_exit_handler($t([^CI]|[CI][^:])[^$t]*)*$t\$"
 
 one()
