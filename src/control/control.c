@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bell.h"
 #include "image/descriptor.h"
 #include "peer.h"
 #include "session/drain.h"
@@ -51,13 +51,14 @@ static struct {
     uint32_t n_ever;
     bool runs, quit;
     struct jsp_control_place place;
-    int bell; /* owned: an eventfd */
+    struct jsp_bell bell;
     pthread_t thread;
+    uintptr_t generation; /* of the thread: one that can not be woken any more is left behind */
     time_t since;
     uint64_t deaf_until; /* on CLOCK_MONOTONIC: accept nobody, for the lack of descriptors */
     struct jsp_peer *peers; /* owned: CONTROL_PEERS */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER,
-              .place = { .fd = -1, .folder = -1 }, .bell = -1 };
+              .place = { .fd = -1, .folder = -1 }, .bell = { .ends = { -1, -1 } } };
 
 static pthread_once_t control_once = PTHREAD_ONCE_INIT;
 static int control_fork_error;
@@ -67,17 +68,20 @@ static uint64_t control_now(void)
     return jsp_now_ns(CLOCK_MONOTONIC);
 }
 
-/* -- Answers ------------------------------------------------------------------ */
-
-static void control_comm(char to[32])
+/* Where the host has closed our descriptors, their numbers may be its own by now: use none of
+ * them. Return false then. */
+static bool control_has_descriptors(void)
 {
-    int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, to, 31);
-    if (fd >= 0)
-        close(fd);
-    n = n > 0 && to[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0;
-    to[n] = 0;
+    if (jsp_bell_is_ours(&control.bell))
+        return true;
+    control.place.fd = control.place.folder = -1;
+    control.bell.ends[0] = control.bell.ends[1] = -1;
+    for (int i = 0; control.peers && i < CONTROL_PEERS; i++)
+        control.peers[i].fd = control.peers[i].passed = -1;
+    return false;
 }
+
+/* -- Answers ------------------------------------------------------------------ */
 
 static void control_say_session(const struct jsp_peer *peer, const struct control_member *m)
 {
@@ -96,7 +100,7 @@ static void control_say_session(const struct jsp_peer *peer, const struct contro
 static void control_info(const struct jsp_peer *peer)
 {
     char comm[32], word[JSP_PEER_WORD + 1];
-    control_comm(comm);
+    jsp_control_comm(comm);
     jsp_peer_say(peer, "jsprof %d\npid %d\nsince %lld\nversion %s\nhost %s\n", JSP_CONTROL_VERSION,
                  (int)getpid(), (long long)control.since, JSPROF_VERSION_STRING,
                  jsp_peer_word(word, comm));
@@ -164,12 +168,6 @@ static const char *control_why(char text[JSP_PEER_WORD + 64], const struct contr
     return jsprof_strerror(err);
 }
 
-static bool control_can_write(int fd)
-{
-    int flags = fd < 0 ? -1 : fcntl(fd, F_GETFL);
-    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
-}
-
 static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
 {
     char text[JSP_PEER_WORD + 64];
@@ -178,7 +176,7 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
         control_refuse(peer, -ENOENT, "there is no such session");
         return;
     }
-    if (!control_can_write(peer->passed)) {
+    if (!jsp_peer_can_be_written(peer)) {
         control_refuse(peer, -EBADF, "no descriptor was passed that can be written");
         return;
     }
@@ -314,7 +312,7 @@ static void control_wait(struct pollfd wait[CONTROL_PEERS + 2], uint64_t until)
         wait[i] = (struct pollfd){ .fd = control.peers[i].fd, .events = POLLIN };
     wait[CONTROL_PEERS] = (struct pollfd){ .fd = is_deaf ? -1 : control.place.fd,
                                            .events = POLLIN };
-    wait[CONTROL_PEERS + 1] = (struct pollfd){ .fd = control.bell, .events = POLLIN };
+    wait[CONTROL_PEERS + 1] = (struct pollfd){ .fd = control.bell.ends[0], .events = POLLIN };
     most = (struct timespec){ (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
     pthread_mutex_unlock(&control.lock);
     int n = ppoll(wait, CONTROL_PEERS + 2, until == CONTROL_FOREVER ? NULL : &most, NULL);
@@ -323,23 +321,29 @@ static void control_wait(struct pollfd wait[CONTROL_PEERS + 2], uint64_t until)
         wait[i].revents = 0;
 }
 
-static void *control_main(void *unused)
+static bool control_goes_on(const void *generation)
+{
+    return (uintptr_t)generation == control.generation && !control.quit &&
+           control_has_descriptors();
+}
+
+static void *control_main(void *generation)
 {
     struct pollfd wait[CONTROL_PEERS + 2];
-    uint64_t rung;
-    (void)unused;
     pthread_mutex_lock(&control.lock);
-    while (!control.quit) {
+    while (control_goes_on(generation)) {
         control_wait(wait, control_expire());
+        if (!control_goes_on(generation))
+            break;
         for (int i = 0; i < CONTROL_PEERS; i++)
             if (wait[i].revents && wait[i].fd == control.peers[i].fd)
                 control_hear(&control.peers[i]);
         if (wait[CONTROL_PEERS].revents)
             control_accept();
-        if (wait[CONTROL_PEERS + 1].revents && read(control.bell, &rung, sizeof rung) < 0)
-            break; /* it can be read */
+        if (wait[CONTROL_PEERS + 1].revents)
+            jsp_bell_heard(&control.bell);
     }
-    for (int i = 0; i < CONTROL_PEERS; i++)
+    for (int i = 0; (uintptr_t)generation == control.generation && i < CONTROL_PEERS; i++)
         jsp_peer_close(&control.peers[i]);
     pthread_mutex_unlock(&control.lock);
     return NULL;
@@ -348,9 +352,18 @@ static void *control_main(void *unused)
 static void control_free(void)
 {
     jsp_control_unlisten(&control.place);
-    close(control.bell);
-    control.bell = -1;
+    jsp_bell_close(&control.bell);
     free(control.peers);
+    control.peers = NULL;
+    control.runs = control.quit = false;
+}
+
+/* The thread may wait for descriptors that nobody can close or use any more, for ever: it ends
+ * when it wakes, and what it uses is kept until then. */
+static void control_abandon(void)
+{
+    pthread_detach(control.thread);
+    control.generation++;
     control.peers = NULL;
     control.runs = control.quit = false;
 }
@@ -361,16 +374,13 @@ static int control_start(void)
     control.peers = calloc(CONTROL_PEERS, sizeof *control.peers);
     for (int i = 0; control.peers && i < CONTROL_PEERS; i++)
         control.peers[i].fd = control.peers[i].passed = -1;
-    int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    control.bell = bell >= 0 ? jsp_descriptor_copy(bell) : -errno;
-    if (bell >= 0)
-        close(bell);
-    int err = !control.peers ? -ENOMEM : control.bell < 0 ? control.bell : 0;
+    int err = control.peers ? jsp_bell_open(&control.bell) : -ENOMEM;
     if (!err)
         err = jsp_control_listen(&control.place, jsp_env_get("XDG_RUNTIME_DIR"));
     control.since = time(NULL);
     if (!err)
-        err = jsp_spawn(&control.thread, control_main, NULL, "jsprof-control");
+        err = jsp_spawn(&control.thread, control_main, (void *)control.generation,
+                        "jsprof-control");
     control.runs = !err;
     if (err)
         control_free();
@@ -408,11 +418,11 @@ static void control_in_child(void)
     control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     if (!control.runs)
         return;
+    control_has_descriptors();
     for (int i = 0; i < CONTROL_PEERS; i++)
         jsp_peer_close(&control.peers[i]);
     jsp_control_leave_place(&control.place);
-    close(control.bell);
-    control.bell = -1;
+    jsp_bell_close(&control.bell);
     control.peers = NULL;
     control.runs = control.quit = false;
     control_keep();
@@ -467,25 +477,20 @@ static bool control_remove(const jsprof *p)
     return true;
 }
 
-static void control_ring(void)
-{
-    const uint64_t one = 1;
-    ssize_t n = write(control.bell, &one, sizeof one); /* a full counter has rung */
-    (void)n;
-}
-
 void jsp_control_leave(const jsprof *p)
 {
     pthread_mutex_lock(&control.lock);
-    if (!control_remove(p)) {
-        pthread_mutex_unlock(&control.lock);
-        return;
+    bool hears = control_has_descriptors(), is_last = false;
+    if (control_remove(p)) {
+        is_last = control.quit = !control.members;
+        if (hears)
+            jsp_bell_ring(&control.bell);
+        else if (is_last)
+            control_abandon();
     }
-    bool is_last = control.quit = !control.members;
     pthread_t thread = control.thread;
-    control_ring();
     pthread_mutex_unlock(&control.lock);
-    if (!is_last)
+    if (!is_last || !hears)
         return;
     pthread_join(thread, NULL);
     pthread_mutex_lock(&control.lock);

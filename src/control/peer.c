@@ -5,6 +5,7 @@
 #include "peer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,6 +36,12 @@ void jsp_peer_close(struct jsp_peer *peer)
 {
     peer_drop(&peer->fd);
     peer_drop(&peer->passed);
+}
+
+bool jsp_peer_can_be_written(const struct jsp_peer *peer)
+{
+    int flags = peer->passed < 0 ? -1 : fcntl(peer->passed, F_GETFL);
+    return flags >= 0 && !(flags & O_PATH) && (flags & O_ACCMODE) != O_RDONLY;
 }
 
 /* musl's macro lets the compiler warn of a conversion of its own. */

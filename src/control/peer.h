@@ -34,6 +34,9 @@ enum jsp_peer_news {
 void jsp_peer_open(struct jsp_peer *peer, int fd, uint64_t until);
 void jsp_peer_close(struct jsp_peer *peer);
 
+/* Did a descriptor come that can be written? */
+bool jsp_peer_can_be_written(const struct jsp_peer *peer);
+
 /* Read what has arrived. */
 enum jsp_peer_news jsp_peer_receive(struct jsp_peer *peer);
 

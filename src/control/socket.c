@@ -183,3 +183,13 @@ bool jsp_control_may(int fd, pid_t *pid)
     *pid = peer.pid;
     return peer.uid == geteuid() || peer.uid == 0;
 }
+
+void jsp_control_comm(char to[JSP_CONTROL_NAME])
+{
+    int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, to, JSP_CONTROL_NAME - 1);
+    if (fd >= 0)
+        close(fd);
+    n = n > 0 && to[n - 1] == '\n' ? n - 1 : n > 0 ? n : 0;
+    to[n] = 0;
+}

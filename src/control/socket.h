@@ -44,4 +44,7 @@ int jsp_control_connect(int folder, const char *name);
 /* Return true if the peer's user is ours or root. *pid is the peer as our process numbers it. */
 bool jsp_control_may(int fd, pid_t *pid);
 
+/* Write the name of this process, or "". */
+void jsp_control_comm(char to[JSP_CONTROL_NAME]);
+
 #endif

@@ -54,7 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_fail(http_is_token(r.token, "0123456789abcdef") !=
                   (strcmp(r.token, "0123456789abcdef") == 0));
     }
-    int len = http_head(head, &(struct http_answer){ .status = status, .type = "text/plain", .n = n });
+    const struct http_answer answer = { .status = status, .type = "text/plain", .n = n };
+    int len = http_head(head, &answer);
     fuzz_fail(len < 0 || len >= HTTP_HEAD);
     free(bytes);
     return 0;

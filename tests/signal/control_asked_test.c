@@ -6,7 +6,9 @@
 #include "control.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "analyze/tasks.h"
 #include "sigsafe/room.h"
@@ -167,12 +169,51 @@ TEST(host_without_descriptors_waits_without_spinning)
     CHECK_EQ(jsprof_close(p), 0);
 }
 
+enum { HOSTS_FILES = 32, HOST_SECONDS = 60, ALL_FILES = 256 };
+
+/* Close all, open files under the same numbers, and end the session. Return how many files were
+ * touched. */
+static int close_all_and_end(struct worker *w)
+{
+    struct stat st;
+    int files[HOSTS_FILES], bad = 0;
+    for (int fd = 3; fd < ALL_FILES; fd++)
+        close(fd);
+    for (int i = 0; i < HOSTS_FILES; i++)
+        files[i] = memfd_create("the host's", MFD_CLOEXEC);
+    worker_end(w);
+    for (int i = 0; i < HOSTS_FILES; i++)
+        bad += fstat(files[i], &st) < 0 || st.st_size != 0;
+    return bad;
+}
+
+TEST(host_that_closes_all_descriptors_keeps_its_own)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct worker w;
+        alarm(HOST_SECONDS); /* it must not wait for ever */
+        bool begun = worker_begin(&w);
+        int peer = begun ? peer_open() : -1, bad = begun ? close_all_and_end(&w) : 1;
+        (void)peer; /* closed with the others */
+        _exit(bad ? 1 : 0);
+    }
+    CHECK_EQ(host_child_status(child), 0);
+    char name[JSP_CONTROL_NAME];
+    snprintf(name, sizeof name, "%d.sock", (int)child);
+    int at = jsp_control_folder_open(folder);
+    unlinkat(at, name, 0); /* the host could not remove it */
+    close(at);
+}
+
 static void cases(void)
 {
     RUN(stall_mode_is_for_the_recording_that_asks_for_it);
     RUN(host_that_reports_none_of_it_says_so);
     RUN(half_a_request_is_waited_for_and_then_no_more);
     RUN(host_without_descriptors_waits_without_spinning);
+    RUN(host_that_closes_all_descriptors_keeps_its_own);
 }
 
 int main(void)
