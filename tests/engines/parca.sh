@@ -1,0 +1,98 @@
+#!/bin/sh
+# engines/parca.sh - Parca's server takes what jsprof push sends and scrapes jsprof serve, with the
+# lines of docs/fleet.md. Its own API is asked: labels are those of the processes, and the shares of
+# each and of all are those of jsprof merge. Killed and started again, it gets what waited.
+#
+# It is of PARCA, or build/engines/parca, which nothing here builds.
+#
+# SPDX-License-Identifier: MIT
+. "$SRCDIR/tests/serve/lib.sh"
+parca=${PARCA:-$B/engines/parca}
+[ -x "$parca" ] || { echo 'SKIP: needs a binary of Parca: PARCA=FILE'; exit 77; }
+command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+storage="object_storage: {bucket: {type: FILESYSTEM, config: {directory: $tmp/objects}}}"
+echo "$storage" >parca.yaml
+
+engine()
+{
+    "$parca" --config-path="$tmp/parca.yaml" --http-address="127.0.0.1:$port" --log-level=warn \
+        --enable-persistence --storage-enable-wal --storage-path="$tmp/stored" \
+        --debuginfo-cache-dir="$tmp/cache" \
+        --debuginfod-upstream-servers=http://127.0.0.1:9 >>engine.log 2>&1 &
+    engine=$!
+    pids="$pids $engine"
+    tries=0
+    until python3 -c "import urllib.request
+urllib.request.urlopen('http://127.0.0.1:$port/metrics', timeout=9)" 2>/dev/null; do
+        kill -0 $engine 2>/dev/null || { cat engine.log; echo 'Parca has ended'; exit 1; }
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || { cat engine.log; echo 'Parca does not answer'; exit 1; }
+        sleep 0.1
+    done
+}
+
+asked() # LABELS PROCESSES: what it has by its own API
+{
+    ran="parca.py $1"
+    # shellcheck disable=SC2086
+    PYTHONPATH=$SRCDIR/tests/engines python3 -B "$SRCDIR/tests/engines/parca.py" \
+        "http://127.0.0.1:$port" merged.csv "$1" $2 >out 2>err ||
+        { tail -n 20 engine.log >>err; wrong 'has other shares'; }
+    cat out
+}
+
+touch err
+engine
+hosts=
+for i in 1 2 3; do
+    start "$B/bin/lark" --profile-control "$SRCDIR/examples/lark/programs/shares.lark" 100000
+    hosts="$hosts $pid"
+done
+"$jsprof" push --to parca "http://127.0.0.1:$port" --label env=test --queue queue --windows 6 \
+    --seconds 2 >pushed 2>&1 &
+push=$!
+sleep 5
+kill -KILL $engine
+wait $engine 2>/dev/null || :
+sleep 2
+engine
+wait $push || { cp pushed out; ran='jsprof push'; wrong "status $?"; }
+ran='jsprof push'
+grep -Eq ' 6 windows, .* [1-9][0-9]* sent, 0 refused, 0 dropped, 0 wait' pushed ||
+    { cp pushed out; wrong 'not all was sent'; }
+
+# The same processes right after, since one command at a time records a process.
+for i in $hosts; do
+    "$jsprof" record --hz 100 --seconds 6 --quiet -o "$i.cap" "$i" 2>>err
+done
+run merge -o merged.cap ./*.cap
+is_rc 0
+"$jsprof" report --csv --by function merged.cap >merged.csv 2>err || wrong 'has no report'
+asked 'env="test",job="lark"' "$hosts"
+
+# Its scraper asks jsprof serve. It keeps the labels of a target, and not those of samples: the
+# profile is of all processes.
+kill $engine
+wait $engine || :
+token=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
+echo "$token" >token
+"$jsprof" serve --listen 127.0.0.1:0 --token-file token >served 2>err &
+pids="$pids $!"
+until grep -q http served; do sleep 0.05; done
+address=$(sed -n 's|^jsprof serves http://\([^/]*\)/.*|\1|p' served)
+{
+    echo "$storage"
+    sed -n '/^Parca:/,/^Alloy/s/^    //p' "$SRCDIR/docs/fleet.md" |
+        sed "s/TOKEN/$token/; s/127.0.0.1:4680/$address/; s/: 10s/: 3s/"
+} >parca.yaml
+cp parca.yaml out
+ran='the lines of docs/fleet.md'
+has "$token"
+has "$address"
+engine
+asked 'job="jsprof"' ''
+kill $engine
+wait $engine || :
+exit $bad
