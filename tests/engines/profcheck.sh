@@ -2,13 +2,12 @@
 # engines/profcheck.sh - profcheck, OpenTelemetry's validator of profiles, finds nothing wrong in
 # what `jsprof convert --to otlp` writes: no message, no entry twice, no entry without a use.
 #
-# The Go module proxy does not have it. In a checkout of github.com/open-telemetry/sig-profiling:
-# cd profcheck && go build -o $B/engines/profcheck ./cmd/profcheck
+# Go's proxy does not serve it, so nothing here builds it: PROFCHECK=FILE names a binary.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
 profcheck=${PROFCHECK:-$B/engines/profcheck}
-[ -x "$profcheck" ] || { echo 'SKIP: needs profcheck, see tests/engines/profcheck.sh'; exit 77; }
+[ -x "$profcheck" ] || { echo 'SKIP: needs profcheck: PROFCHECK=FILE'; exit 77; }
 
 programs=$SRCDIR/examples/lark/programs
 lark() # CAPTURE OPTIONS PROGRAM WORDS...
