@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POST_HEAD = 2048, POST_ANSWER = 4096, POST_MOST_WAIT = 3600 };
+enum { POST_HEAD = 2048, POST_ANSWER = 1 << 16, POST_MOST_WAIT = 3600 };
 
 bool post_address(const char *text, struct post_to *out)
 {
@@ -130,45 +130,87 @@ static int post_write(int fd, const void *bytes, size_t n, int64_t until)
 
 /* -- The answer ------------------------------------------------------------------- */
 
-bool post_read(const char *bytes, size_t n, struct post_answer *out)
+/* Return the status of a status line, or 0: it is none. */
+static int post_status(const char *line, size_t n)
 {
-    char head[POST_ANSWER + 1], *line, *next = head;
-    const char *end = memmem(bytes, n, "\r\n\r\n", 4);
-    *out = (struct post_answer){ .status = 0 };
-    if (!end || (size_t)(end - bytes) >= POST_ANSWER || memchr(bytes, 0, (size_t)(end - bytes)))
-        return false;
-    memcpy(head, bytes, (size_t)(end - bytes));
-    head[end - bytes] = 0;
-    if (strncmp(head, "HTTP/1.", 7) != 0 || strlen(head) < 12 || head[8] != ' ' ||
-        strspn(head + 9, "0123456789") != 3)
-        return false;
-    out->status = atoi(head + 9);
-    while ((line = strsep(&next, "\n")) != NULL)
-        if (strncasecmp(line, "retry-after:", 12) == 0) {
-            unsigned long seconds = strtoul(line + 12, NULL, 10);
-            out->retry_after = seconds < POST_MOST_WAIT ? (uint32_t)seconds : POST_MOST_WAIT;
-        }
-    return out->status >= 200 && out->status < 600;
+    if (n < 12 || memcmp(line, "HTTP/1.", 7) != 0 || line[8] != ' ')
+        return 0;
+    int status = 0;
+    for (int i = 9; i < 12; i++) {
+        if (line[i] < '0' || line[i] > '9')
+            return 0;
+        status = 10 * status + line[i] - '0';
+    }
+    return status >= 100 && status < 600 && (n == 12 || line[12] == ' ') ? status : 0;
 }
 
-static int post_hear(int fd, struct post_answer *out, int64_t until)
+/* Return the seconds of a Retry-After; 0: the line is another one, or has no number of seconds. */
+static uint32_t post_seconds(const char *line, size_t n)
 {
-    char bytes[POST_ANSWER];
-    size_t n = 0;
-    while (!post_read(bytes, n, out)) {
-        if (n == sizeof bytes || memmem(bytes, n, "\r\n\r\n", 4))
-            return -EPROTO;
-        int err = post_wait(fd, POLLIN, until);
-        if (err)
-            return err;
-        ssize_t got = recv(fd, bytes + n, sizeof bytes - n, 0);
-        if (got == 0)
-            return n ? -EPROTO : -ECONNRESET;
-        if (got < 0 && errno != EINTR && errno != EAGAIN)
-            return -errno;
-        n += got > 0 ? (size_t)got : 0;
+    static const char name[] = "retry-after:";
+    uint32_t seconds = 0;
+    size_t at = sizeof name - 1;
+    if (n <= at || strncasecmp(line, name, at) != 0)
+        return 0;
+    for (; at < n && (line[at] == ' ' || line[at] == '\t'); at++)
+        ;
+    for (; at < n && line[at] >= '0' && line[at] <= '9'; at++)
+        seconds = seconds < POST_MOST_WAIT ? 10 * seconds + (uint32_t)(line[at] - '0') : seconds;
+    for (; at < n && (line[at] == ' ' || line[at] == '\t'); at++)
+        ;
+    if (at < n)
+        return 0;
+    return seconds < POST_MOST_WAIT ? seconds : POST_MOST_WAIT;
+}
+
+/* Read the lines that are there of an answer, after heads that say that it comes later (1xx).
+ * Return 1: its head is whole; 0: there is more to read; or -EPROTO: it is none. The status is set
+ * as soon as its line is there. */
+static int post_read(const char *bytes, size_t n, struct post_answer *out)
+{
+    const char *at = bytes, *stop;
+    bool is_in_head = false;
+    *out = (struct post_answer){ .status = 0 };
+    for (; (stop = memchr(at, '\n', n - (size_t)(at - bytes))) != NULL; at = stop + 1) {
+        size_t len = (size_t)(stop - at);
+        len -= len && at[len - 1] == '\r';
+        if (!is_in_head) {
+            int status = post_status(at, len);
+            if (!status)
+                return -EPROTO;
+            out->status = status < 200 ? 0 : status;
+            is_in_head = true;
+        } else if (!len && out->status) {
+            return 1;
+        } else if (!len) {
+            is_in_head = false;
+        } else if (out->status && !out->retry_after) {
+            out->retry_after = post_seconds(at, len);
+        }
     }
     return 0;
+}
+
+/* Hear an answer. Its status line is one, whatever becomes of the rest of its head. */
+static int post_hear(int fd, struct post_answer *out, int64_t until)
+{
+    char bytes[POST_ANSWER + 1];
+    size_t n = 0;
+    int err = 0;
+    while (!err && post_read(bytes, n, out) == 0) {
+        err = n == POST_ANSWER ? -EPROTO : post_wait(fd, POLLIN, until);
+        ssize_t got = err ? 0 : recv(fd, bytes + n, POST_ANSWER - n, 0);
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
+            err = -errno;
+        else if (got == 0 && !err)
+            err = n ? -EPROTO : -ECONNRESET;
+        n += got > 0 ? (size_t)got : 0;
+    }
+    if (err) { /* it ends here, also in the middle of a line */
+        bytes[n] = '\n';
+        post_read(bytes, n + 1, out);
+    }
+    return out->status ? 0 : err ? err : -EPROTO;
 }
 
 int post_send(const struct post_to *to, const struct post *p, struct post_answer *out)

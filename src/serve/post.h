@@ -32,14 +32,12 @@ struct post {
 
 struct post_answer {
     int status;          /* of HTTP */
-    uint32_t retry_after; /* seconds; 0: not said */
+    uint32_t retry_after; /* seconds, at most an hour; 0: not said */
 };
 
-/* Send, and read the head of the answer. Return 0; or a negative errno: there was no answer. */
+/* Send, and read the head of the answer, of which the status line is enough. Return 0; or a
+ * negative errno: there was no answer. */
 int post_send(const struct post_to *to, const struct post *p, struct post_answer *out);
-
-/* Read the head of an answer. Return false if it is none. */
-bool post_read(const char *bytes, size_t n, struct post_answer *out);
 
 /* Write base64 of bytes; `out` has room for 4 * (n + 2) / 3 + 1. Return the length. */
 size_t post_base64(char *out, const void *bytes, size_t n);

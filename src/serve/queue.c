@@ -46,11 +46,20 @@ static bool queue_ends(const char *name, const char *ending)
 /* What the folder has. */
 struct queue_sum {
     char oldest[QUEUE_NAME]; /* "": nothing */
+    char odd[QUEUE_NAME];    /* the first of what is no regular file; "": nothing */
     uint64_t bytes;
     uint32_t n;
 };
 
-static int queue_look(const struct queue *q, struct queue_sum *out, const char *ending)
+static void queue_first(char *first, const char *name)
+{
+    if (!*first || strcmp(name, first) < 0)
+        snprintf(first, QUEUE_NAME, "%s", name);
+}
+
+/* The oldest one is that behind `after`. */
+static int queue_look(const struct queue *q, struct queue_sum *out, const char *ending,
+                      const char *after)
 {
     const struct dirent *entry;
     struct stat is;
@@ -63,29 +72,55 @@ static int queue_look(const struct queue *q, struct queue_sum *out, const char *
         if (!queue_ends(entry->d_name, ending) ||
             fstatat(q->folder, entry->d_name, &is, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
+        if (!S_ISREG(is.st_mode)) {
+            queue_first(out->odd, entry->d_name);
+            continue;
+        }
         out->n++;
         out->bytes += (uint64_t)is.st_size;
-        if (!*out->oldest || strcmp(entry->d_name, out->oldest) < 0)
-            snprintf(out->oldest, sizeof out->oldest, "%s", entry->d_name);
+        if (strcmp(entry->d_name, after) > 0)
+            queue_first(out->oldest, entry->d_name);
     }
     closedir(dir);
     return 0;
 }
 
-int queue_open(struct queue *q, const char *path, uint64_t most)
+/* Open the folder that is at the path now, and make it if there is none. */
+static int queue_at_path(struct queue *q)
 {
-    struct queue_sum sum;
-    int err = queue_make(path);
-    *q = (struct queue){ .folder = -1, .most = most };
+    struct stat now, ours;
+    if (q->folder >= 0 && stat(q->path, &now) == 0 && fstat(q->folder, &ours) == 0 &&
+        now.st_dev == ours.st_dev && now.st_ino == ours.st_ino)
+        return 0;
+    int err = queue_make(q->path);
     if (err)
         return err;
-    q->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (q->folder < 0)
+    int fd = open(q->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
         return -errno;
-    while (queue_look(q, &sum, QUEUE_PART) == 0 && sum.n)
+    q->is_another = q->folder >= 0;
+    queue_close(q);
+    q->folder = fd;
+    return 0;
+}
+
+int queue_open(struct queue *q, const char *path, uint64_t most)
+{
+    *q = (struct queue){ .folder = -1, .most = most };
+    if (snprintf(q->path, sizeof q->path, "%s", path) >= (int)sizeof q->path)
+        return -ENAMETOOLONG;
+    int err = queue_at_path(q);
+    if (!err)
+        queue_tidy(q);
+    return err;
+}
+
+void queue_tidy(struct queue *q)
+{
+    struct queue_sum sum;
+    while (queue_look(q, &sum, QUEUE_PART, "") == 0 && sum.n)
         if (unlinkat(q->folder, sum.oldest, 0) < 0)
             break;
-    return 0;
 }
 
 void queue_close(struct queue *q)
@@ -121,8 +156,11 @@ int queue_put(struct queue *q, const struct queue_item *item, uint64_t *dropped)
     int n = snprintf(head, sizeof head, "%s\n%s\n", item->path, item->type);
     if (n >= (int)sizeof head)
         return -E2BIG;
+    int err = queue_at_path(q);
+    if (err)
+        return err;
     uint64_t size = (uint64_t)n + item->n;
-    while (queue_look(q, &sum, QUEUE_ENDING) == 0 && sum.n && sum.bytes + size > q->most) {
+    while (queue_look(q, &sum, QUEUE_ENDING, "") == 0 && sum.n && sum.bytes + size > q->most) {
         if (unlinkat(q->folder, sum.oldest, 0) < 0 && errno != ENOENT)
             return -errno;
         ++*dropped;
@@ -139,7 +177,7 @@ int queue_put(struct queue *q, const struct queue_item *item, uint64_t *dropped)
     int fd = openat(q->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    int err = queue_write(fd, head, (size_t)n);
+    err = queue_write(fd, head, (size_t)n);
     if (!err)
         err = queue_write(fd, item->body, item->n);
     if (close(fd) < 0 && !err)
@@ -156,10 +194,15 @@ int queue_put(struct queue *q, const struct queue_item *item, uint64_t *dropped)
 static int queue_read(const struct queue *q, const char *name, struct jsp_bytes *out)
 {
     char block[1 << 14];
+    struct stat is;
     ssize_t n;
-    int fd = openat(q->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+    int fd = openat(q->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), err = 0;
     if (fd < 0)
         return -errno;
+    if (fstat(fd, &is) < 0 || !S_ISREG(is.st_mode))
+        err = -EINVAL;
+    else if ((uint64_t)is.st_size > q->most)
+        err = -EFBIG;
     while (!err && (n = read(fd, block, sizeof block)) != 0)
         err = n > 0 ? jsp_bytes_write(out, block, (size_t)n) : errno == EINTR ? 0 : -errno;
     close(fd);
@@ -183,17 +226,31 @@ static bool queue_line(struct queue_taken *t, char *out, size_t size)
 int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
 {
     struct queue_sum sum;
-    int err;
+    char after[QUEUE_NAME] = "";
+    int err = queue_at_path(q);
     memset(out, 0, sizeof *out);
-    while ((err = queue_look(q, &sum, QUEUE_ENDING)) == 0 && sum.n) {
+    *q->odd = 0;
+    while (!err && (err = queue_look(q, &sum, QUEUE_ENDING, after)) == 0) {
+        if (*sum.odd && !*q->odd) {
+            queue_first(q->odd, sum.odd);
+            q->odd_err = 0;
+        }
+        if (!*sum.oldest)
+            break;
         out->file.n = out->body = 0;
-        err = queue_read(q, sum.oldest, &out->file);
-        if (err == -ENOENT)
+        int read_err = queue_read(q, sum.oldest, &out->file);
+        if (read_err == -ENOENT)
             continue; /* it made place for another one */
-        if (err)
-            return err;
-        if (out->file.n && queue_line(out, out->path, sizeof out->path) && *out->path == '/' &&
-            queue_line(out, out->type, sizeof out->type)) {
+        if (read_err && read_err != -EFBIG) {
+            snprintf(after, sizeof after, "%s", sum.oldest);
+            if (!*q->odd) {
+                queue_first(q->odd, after);
+                q->odd_err = read_err;
+            }
+            continue;
+        }
+        if (!read_err && out->file.n && queue_line(out, out->path, sizeof out->path) &&
+            *out->path == '/' && queue_line(out, out->type, sizeof out->type)) {
             snprintf(out->name, sizeof out->name, "%s", sum.oldest);
             return 1;
         }
@@ -211,5 +268,5 @@ void queue_remove(struct queue *q, const char *name)
 uint32_t queue_waiting(struct queue *q)
 {
     struct queue_sum sum;
-    return queue_look(q, &sum, QUEUE_ENDING) == 0 ? sum.n : 0;
+    return queue_at_path(q) == 0 && queue_look(q, &sum, QUEUE_ENDING, "") == 0 ? sum.n : 0;
 }

@@ -2,26 +2,36 @@
  *
  * Each is a file, which is there whole or not at all: a process that is killed loses none. When the
  * folder is full, the oldest ones make place. Two processes may use a folder at once: one puts, one
- * takes.
+ * takes. A folder that is removed meanwhile is made again.
  *
  * SPDX-License-Identifier: MIT
  */
 #ifndef JSP_SERVE_QUEUE_H
 #define JSP_SERVE_QUEUE_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #include "export/sink.h"
 
 enum { QUEUE_NAME = 64, QUEUE_WORD = 1024 };
 
 struct queue {
-    int folder;    /* owned */
-    uint64_t most; /* bytes */
+    int folder;      /* owned */
+    uint64_t most;   /* bytes */
+    char path[PATH_MAX];
+    bool is_another; /* the folder was removed, and is made again; the user clears it */
+    char odd[QUEUE_NAME]; /* what queue_take has skipped, the oldest; "": nothing */
+    int odd_err;          /* why: a negative errno; 0: it is no regular file */
 };
 
 /* Open the folder, and make it and its parents (0700) if they are not there. What an interrupted
  * put has left is removed. Return 0 or a negative errno. */
 int queue_open(struct queue *q, const char *path, uint64_t most);
 void queue_close(struct queue *q);
+
+/* Remove what an interrupted put has left. */
+void queue_tidy(struct queue *q);
 
 /* Add a request; *dropped is increased by how many older ones made place, or by one if it alone is
  * too large. Return 0 or a negative errno. */
@@ -39,8 +49,9 @@ struct queue_taken {
     size_t body;           /* where it begins in the file */
 };
 
-/* Read it; it stays. Return 1, 0: there is none, or a negative errno. One that is no request is
- * removed, and increases *dropped. Free `file` in any case. */
+/* Read it; it stays. Return 1, 0: there is none, or a negative errno. One that is no request, or
+ * larger than the bound, is removed, and increases *dropped. What is no regular file, or can not
+ * be read, is skipped. Free `file` in any case. */
 int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped);
 void queue_remove(struct queue *q, const char *name);
 

@@ -7,6 +7,9 @@ import gzip
 import http.server
 import json
 import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -39,6 +42,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if status == NONSENSE:
             self.wfile.write(b"\x00\xff no HTTP\r\n\r\n" * 1000)
             return
+        if isinstance(status, bytes):  # the whole answer
+            self.wfile.write(status)
+            return
         if status == NEVER:
             time.sleep(13)
             return
@@ -62,6 +68,47 @@ def end(process, status, *texts):
     for text in texts:
         check(text in error, "does not say %r: %s" % (text, error))
     return error
+
+
+def account(error):
+    """Return the counts of the summary: made, sent, refused, dropped, wait."""
+    words = r"(\d+) profiles of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
+    return [int(n) for n in re.search(words, error).groups()]
+
+
+def children(parent):
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and int(open("/proc/%s/stat" % name).read().rsplit(")", 1)[1]
+                                      .split()[1]) == parent:
+                found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+def until(what, complaint):
+    limit = time.monotonic() + 90
+    while not what():
+        check(time.monotonic() < limit, complaint)
+        time.sleep(0.1)
+
+
+def requests(folder):
+    return [f for f in os.listdir(folder) if f.endswith(".push")] if os.path.isdir(folder) else []
+
+
+def sends_what_waits(folder, bodies, *texts, status=0):
+    """Send requests that wait in a queue, and record nothing."""
+    os.makedirs(folder, exist_ok=True)
+    os.makedirs("nothing", exist_ok=True)
+    engine.seen = []
+    for n, body in enumerate(bodies):
+        with open("%s/9%05d.push" % (folder, n), "wb") as f:
+            f.write(b"/ingest\nx\n" + body)
+    return end(push("--from", "nothing", "--to", "pyroscope", address, queue=folder), status,
+               *texts)
 
 
 def sends(*words):
@@ -166,3 +213,86 @@ engine = Engine([], port)
 with open("queue/000000000000000000000-000001.push", "wb") as f:
     f.write(b"\x00\xff")
 end(push("--to", "pyroscope", "--windows", "1", address), 1, "2 sent", "1 dropped, 0 wait")
+
+# A status line is an answer, whatever follows it: what the engine took is not sent again. Answers
+# that another one follows are none, and so is the beginning of a status line.
+engine.plan = [b"HTTP/1.1 200 OK\r\nSet-Cookie: " + b"a" * 5000 + b"\r\n\r\n",
+               b"HTTP/1.1 200 OK\nContent-Length: 0\n\n", b"HTTP/1.1 200 OK\r\n",
+               b"HTTP/1.1 204", b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+               b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.0 202 A\r\nA: " +
+               b"a" * 100000]
+sends_what_waits("q.heads", [b"%d" % n for n in range(6)], "6 sent, 0 refused, 0 dropped, 0 wait")
+bodies = [s[4] for s in engine.seen]
+check(bodies == [b"%d" % n for n in range(6)], "sends again: %s" % bodies)
+engine.plan = [b"HTTP/1.1 20", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 2000 OK\r\n\r\n"]
+sends_what_waits("q.heads", [b"x"], "1 sent, 0 refused", "does not take them: Protocol error")
+check(len(engine.seen) == 4, "takes half an answer: %d tries" % len(engine.seen))
+
+# A time to wait that is none is not obeyed; the line has the time in any case.
+for words in (b"-1", b"2 hours", b"-", b"99999999999x"):
+    engine.plan = [b"HTTP/1.1 429 Later\r\nRetry-After: " + words + b"\r\n\r\n"]
+    error = sends_what_waits("q.after", [b"x"], "1 sent, 0 refused")
+    check(re.search(r"429: 1 profile waits, 0\.\d s until the next try", error), error)
+engine.plan = [b"HTTP/1.1 503 Later\nretry-after:\t2 \n\n"]
+sends_what_waits("q.after", [b"x"], "503: 1 profile waits, 2.0 s until the next try")
+engine.plan = [b"HTTP/1.1 503 Later\r\nRetry-After: 999999999999999999999\r\n\r\n"]
+with open("q.after/1.push", "wb") as f:
+    f.write(b"/ingest\nx\ny")
+process = push("--from", "nothing", "--to", "pyroscope", address, queue="q.after")
+line = process.stderr.readline()
+check("3600.0 s until the next try" in line, line)
+process.terminate()
+end(process, 0, "1 wait")
+
+# What is no regular file stops nothing.
+os.mkdir("q.odd")
+os.mkdir("q.odd/000.push")
+os.symlink("/dev/zero", "q.odd/001.push")
+os.mkfifo("q.odd/002.push")
+error = sends_what_waits("q.odd", [b"x", b"y"], "2 sent, 0 refused, 0 dropped, 0 wait",
+                         "q.odd/000.push: is no regular file")
+check(error.count("\n") == 2, "not one line: " + error)
+with open("q.odd/003.push", "wb") as f:
+    f.truncate(65 << 20)
+sends_what_waits("q.odd", [b"x"], "1 sent, 0 refused, 1 dropped, 0 wait", status=1)
+
+# A recorder that is killed is said and begun again.
+engine.seen = []
+process = push("--to", "pyroscope", address, queue="q.killed")
+until(lambda: engine.seen, "sends nothing")
+for child in children(process.pid):
+    os.kill(child, signal.SIGKILL)
+seen = len(engine.seen)
+until(lambda: len(engine.seen) >= seen + 2, "sends nothing after its recorder was killed")
+process.terminate()
+error = end(process, 1, "was killed by signal 9: its window is lost; it begins again")
+made, *rest = account(error)
+check(made == sum(rest), error)
+
+# A queue that is removed is made again; while it can not be made, the account goes on. Its profiles
+# are counted in any case.
+engine.plan = [503] * 10000
+with open("q.err", "w") as err:
+    process = subprocess.Popen([jsprof, "push", "--seconds", "1", "--queue", "q.gone", "--pid", pid,
+                                "--to", "pyroscope", address], stderr=err)
+until(lambda: requests("q.gone"), "nothing waits")
+shutil.rmtree("q.gone")
+until(lambda: requests("q.gone"), "the queue is not made again")
+while not os.path.isfile("q.gone"):
+    shutil.rmtree("q.gone", ignore_errors=True)
+    try:
+        open("q.gone", "x").close()
+    except FileExistsError:
+        pass
+until(lambda: "no profile can be put there" in open("q.err").read(), "loses them without a word")
+time.sleep(4)
+os.unlink("q.gone")
+until(lambda: requests("q.gone"), "the queue is not made again")
+process.terminate()
+check(process.wait(60) == 1, "status %d" % process.returncode)
+error = open("q.err").read()
+check(error.count("no profile can be put there: Not a directory") == 1, error)
+check("the folder was removed" in error and "can be put there again" in error, error)
+made, sent, refused, dropped, wait = account(error)
+check(made == sent + refused + dropped + wait and dropped >= 3 and wait, error)
+engine.plan = []
