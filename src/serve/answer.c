@@ -56,10 +56,16 @@ static void answer_line(int client, int status, const char *text)
 
 static void answer_error(int client, int err)
 {
+    /* a client that has closed one side looks as one that has gone */
     answer_line(client, err == -EINVAL ? 400 : 503,
-                err == -ENOENT  ? "no process listens: see jsprof ps"
-                : err == -EBUSY ? "another command records the processes"
-                                : strerror(-err));
+                err == -ENOENT      ? "no process listens: see jsprof ps"
+                : err == -EBUSY     ? "another command records the processes"
+                : err == -ETIME     ? "the processes that listen give no answer: see jsprof ps"
+                : err == -EAGAIN    ? "another command records some of the processes, and the "
+                                      "others give no answer: see jsprof ps"
+                : err == -ECANCELED ? "the client closed its side of the connection, which ends "
+                                      "the recording"
+                                    : strerror(-err));
 }
 
 /* -- Profiles ----------------------------------------------------------------------- */

@@ -210,6 +210,16 @@ static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
     return err;
 }
 
+/* Why no process was recorded. */
+static int fleet_none(const struct fleet *f)
+{
+    bool has_busy = fleet_count(f, FLEET_BUSY), has_silent = fleet_count(f, FLEET_SILENT);
+    return has_busy && has_silent ? -EAGAIN
+           : has_busy             ? -EBUSY
+           : has_silent           ? -ETIME
+                                  : -ENOENT;
+}
+
 int fleet_record(struct fleet *f, const struct fleet_ask *ask)
 {
     *f = (struct fleet){ .n = 0 };
@@ -228,7 +238,7 @@ int fleet_record(struct fleet *f, const struct fleet_ask *ask)
         fleet_miss(f, h->is.pid, h->is_refused ? FLEET_BUSY : FLEET_SILENT);
     }
     f->n = n;
-    return err || n ? err : fleet_count(f, FLEET_BUSY) ? -EBUSY : -ENOENT;
+    return err || n ? err : fleet_none(f);
 }
 
 /* -- Reading ----------------------------------------------------------------------- */

@@ -57,8 +57,9 @@ struct fleet {
     uint32_t n_hosts;
 };
 
-/* Record. Return 0, -ENOENT: no process listens, -EBUSY: others record them all, -ECANCELED: nobody
- * wants it any more, -EMFILE: there are too many, or -ENOMEM. In any case call fleet_free. */
+/* Record. Return 0, -ENOENT: no process listens, -EBUSY: others record them all, -ETIME: none
+ * answers, -EAGAIN: others record some, and the rest does not answer, -ECANCELED: nobody wants
+ * it any more, -EMFILE: there are too many, or -ENOMEM. In any case call fleet_free. */
 int fleet_record(struct fleet *f, const struct fleet_ask *ask);
 
 /* Read the captures as one profile, with all stacks, for this format. Return 0 or a negative

@@ -165,7 +165,8 @@ static int push_window(struct push *p)
 {
     struct fleet f;
     int err = fleet_record(&f, &p->ask);
-    if (err == -ENOENT || err == -EBUSY) /* nobody is there, or others record them */
+    /* nobody is there, others record them, or they hang */
+    if (err == -ENOENT || err == -EBUSY || err == -ETIME || err == -EAGAIN)
         poll(NULL, 0, (int)p->ask.ms), err = 0;
     if (!err && f.n && p->kind == PUSH_OTLP)
         err = push_otlp(p, &f);

@@ -166,6 +166,7 @@ static int record_process(struct record *r)
     }
     if (status == CLI_OK) {
         status = record_name(r);
+        r->remote.keeps = r->path ? r->path : "standard output";
         int ended = remote_wait(&r->remote, r->ask.command, &is_whole);
         status = status ? status : ended;
     }

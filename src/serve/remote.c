@@ -11,17 +11,24 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/open.h"
 #include "control/request.h"
 
-static volatile sig_atomic_t remote_caught;
+enum {
+    REMOTE_LOOK_MS = 200,   /* between two looks at the time and the file */
+    REMOTE_SIGNAL_MS = 1000 /* a shell and a terminal may send two signals for one reason */
+};
+
+static volatile sig_atomic_t remote_caught; /* how many */
 
 static void remote_signal(int signo)
 {
     (void)signo;
-    remote_caught = 1;
+    if (remote_caught < 100)
+        remote_caught++;
 }
 
 void remote_catch(void)
@@ -123,6 +130,13 @@ static int remote_ask(struct remote *r, const struct serve_process *p,
     return status;
 }
 
+static int64_t remote_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
 int remote_begin(struct remote *r, const struct remote_ask *ask)
 {
     struct serve_list list;
@@ -131,6 +145,9 @@ int remote_begin(struct remote *r, const struct remote_ask *ask)
     const struct serve_process *p = serve_process(&list, ask->pid);
     int status = p ? remote_ask(r, p, ask) : remote_missing(ask->command, ask->pid);
     serve_free(&list);
+    r->keeps = NULL;
+    r->fd = ask->fd;
+    r->until_ms = ask->ms ? remote_now_ms() + ask->ms + SERVE_ANSWER_MS : 0;
     return status;
 }
 
@@ -151,17 +168,49 @@ int remote_order(const char *command, pid_t pid, const char *line)
     return status;
 }
 
-int remote_wait(struct remote *r, const char *command, bool *is_whole)
+static off_t remote_size(const struct remote *r)
 {
-    bool is_asked = false;
+    struct stat is;
+    return fstat(r->fd, &is) == 0 ? is.st_size : 0;
+}
+
+/* Ask for the end, which it must answer. */
+static void remote_ask_end(struct remote *r)
+{
+    serve_send(&r->talk, "jsprof 1 stop");
+    r->until_ms = remote_now_ms() + SERVE_ANSWER_MS;
+}
+
+/* Read the last line, as serve_line; -ETIME: the process does not answer. `seen` signals were there
+ * when it was asked for the end, if it was. */
+static int remote_last_line(struct remote *r, bool is_asked, sig_atomic_t seen)
+{
+    int64_t asked = remote_now_ms();
+    off_t size = remote_size(r);
     int got;
-    do {
-        if (remote_caught && !is_asked) {
+    while ((got = serve_line(&r->talk, r->done, REMOTE_LOOK_MS)) == -ETIME || got == -EINTR) {
+        int64_t now = remote_now_ms();
+        off_t before = size;
+        size = remote_size(r);
+        if (remote_caught > seen && !is_asked) {
             is_asked = true;
-            serve_send(&r->talk, "jsprof 1 stop");
+            seen = remote_caught;
+            asked = now;
+            remote_ask_end(r);
+        } else if (remote_caught > seen && now >= asked + REMOTE_SIGNAL_MS) {
+            return -ETIME;
+        } else if (size != before && r->until_ms && r->until_ms < now + SERVE_ANSWER_MS) {
+            r->until_ms = now + SERVE_ANSWER_MS;
+        } else if (r->until_ms && now >= r->until_ms) {
+            return -ETIME;
         }
-        got = serve_line(&r->talk, r->done, -1);
-    } while (got == -EINTR);
+    }
+    return got;
+}
+
+/* Say how the recording ended: `got` is that of its last line. */
+static int remote_result(struct remote *r, const char *command, int got, bool *is_whole)
+{
     serve_end(&r->talk);
     *is_whole = got == 1 && strncmp(r->done, "done ", 5) == 0;
     if (*is_whole)
@@ -170,11 +219,20 @@ int remote_wait(struct remote *r, const char *command, bool *is_whole)
         return cli_fail(command, "%s: %s", r->who, serve_error(r->done));
     if (got == 0) /* it ended; what it wrote last is in the file */
         return CLI_OK;
+    if (got == -ETIME && r->keeps)
+        return cli_fail(command, "%s: it gives no answer; %s holds what it had written", r->who,
+                        r->keeps);
     return cli_fail(command, "%s: %s", r->who, remote_error(got));
+}
+
+int remote_wait(struct remote *r, const char *command, bool *is_whole)
+{
+    return remote_result(r, command, remote_last_line(r, false, 0), is_whole);
 }
 
 int remote_stop(struct remote *r, const char *command, bool *is_whole)
 {
-    serve_send(&r->talk, "jsprof 1 stop");
-    return remote_wait(r, command, is_whole);
+    sig_atomic_t seen = remote_caught;
+    remote_ask_end(r);
+    return remote_result(r, command, remote_last_line(r, true, seen), is_whole);
 }

@@ -26,6 +26,9 @@ struct remote {
     struct serve_talk talk;
     char who[96]; /* "process 123 (gjs)", for messages */
     char done[SERVE_LINE]; /* the answer at the end */
+    const char *keeps; /* the capture, for the message of a process that gives no answer, or NULL */
+    int fd;            /* that of the request */
+    int64_t until_ms;  /* when the answer must be there; 0: no limit */
 };
 
 /* Read the number of a process. Return false if the word is none, or names a file. */
@@ -38,7 +41,8 @@ int remote_begin(struct remote *r, const struct remote_ask *ask);
 int remote_order(const char *command, pid_t pid, const char *line);
 
 /* Wait for the end, until SIGINT or SIGTERM, which end it. CLI_OK, or CLI_FAILED, which is
- * reported; *is_whole is false if the process ended first. */
+ * reported; *is_whole is false if the process ended first. A process that is stopped or hangs has
+ * SERVE_ANSWER_MS after the end, and longer while its file grows; one more signal ends that. */
 int remote_wait(struct remote *r, const char *command, bool *is_whole);
 
 /* End it now. As remote_wait. */

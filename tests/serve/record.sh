@@ -185,8 +185,12 @@ stop $pid
 
 # A process that is stopped gives no answer, and nothing waits for ever.
 start "$lark" --profile-control spin.lark
-kill -STOP $pid
-while cat /proc/$pid/task/*/status | grep '^State:' | grep -qv '(stopped)'; do sleep 0.05; done
+halt()
+{
+    kill -STOP $pid
+    while cat /proc/$pid/task/*/status | grep '^State:' | grep -qv '(stopped)'; do sleep 0.05; done
+}
+halt
 run ps
 is_rc 0
 has silent
@@ -197,4 +201,50 @@ kill -CONT $pid
 run record --seconds 0.3 -o c.cap $pid
 is_rc 0
 is_whole c.cap
+
+# Nor does it wait for one that is stopped meanwhile: not when the time is over, ...
+midway() # COMMAND...: it is run in the background, as $command, and its process is stopped
+{
+    timeout --foreground -s KILL 60 "$jsprof" "$@" $pid >out 2>err &
+    command=$!
+    ran="jsprof $*, stopped meanwhile"
+    until "$jsprof" ps --csv | grep -q "^$pid,[0-9]*,recording" ||
+        ! kill -0 $command 2>/dev/null; do sleep 0.05; done
+}
+gives_up()
+{
+    rc=0
+    wait $command || rc=$?
+    kill -CONT $pid
+}
+for ask in 'record --seconds 2 -o late.cap' 'top --once --seconds 2'; do
+    for _ in 1 2 3 4 5; do # a busy machine may stop it too late
+        # shellcheck disable=SC2086
+        midway $ask
+        halt
+        gives_up
+        [ $rc = 0 ] || break
+    done
+    is_rc 1
+    says "process $pid (lark): it gives no answer"
+    [ "$(wc -l <err)" = 1 ] || wrong 'says more than one line'
+    until "$jsprof" ps --csv | grep -q "^$pid,[0-9]*,ready"; do sleep 0.05; done
+done
+
+# ... and not after a signal. What it had written is kept.
+for signal in INT TERM; do
+    rm -f kept.cap
+    midway record --seconds 0 -o kept.cap
+    until [ -s kept.cap ] && "$jsprof" report kept.cap >/dev/null 2>&1; do sleep 0.1; done
+    halt
+    kill -$signal $command
+    gives_up
+    is_rc 1
+    says 'it gives no answer; kept.cap holds what it had written'
+    [ "$(wc -l <err)" = 1 ] || wrong 'says more than one line'
+    run report kept.cap
+    is_rc 0
+    has 'spin (spin.lark:1)'
+    until "$jsprof" ps --csv | grep -q "^$pid,[0-9]*,ready"; do sleep 0.05; done
+done
 exit $bad

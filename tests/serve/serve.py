@@ -146,12 +146,27 @@ check(status == 503 and b"another command records" in body, "%d %s" % (status, b
 c.close()
 until_ready()
 
+# So does one that closes only its side after the request, and it is told so.
+c = socket.create_connection(("127.0.0.1", port))
+c.sendall(b"GET /debug/pprof/profile?seconds=200&token=" + token.encode() +
+          b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+c.shutdown(socket.SHUT_WR)
+c.settimeout(60)
+answer = b""
+while got := c.recv(4096):
+    answer += got
+check(b" 503 " in answer and b"the client closed its side" in answer, "half-closed: %s" % answer)
+c.close()
+until_ready()
+
 # A process that hangs does not keep the others' profile.
 os.kill(pids[1], signal.SIGSTOP)
 status, body, answer = ask("/debug/pprof/profile?seconds=1")
 check(status == 200 and b"spin (spin.lark:1)" in gzip.decompress(body), "one hangs: %d" % status)
 check(b"no answer: %d" % pids[1] in gzip.decompress(body), "does not name the one that hangs")
 check(counts(answer)["silent"] >= 1, "%s" % counts(answer))
+status, body, answer = ask("/debug/pprof/profile?seconds=1&pid=%d" % pids[1])
+check(status == 503 and b"give no answer" in body, "alone: %d %s" % (status, body))
 os.kill(pids[1], signal.SIGCONT)
 until_ready()
 
