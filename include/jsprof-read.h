@@ -208,6 +208,8 @@ typedef struct jsprof_read_info {
     /* What was chosen: threads; stacks by their frames; stacks for another reason, as idle ones are
      * left out; a part of the time, of the states or of the labels. */
     bool is_of_threads, is_of_frames, is_of_stacks, is_part;
+    bool lacks_end;                 /* the host was killed or still records, or the file was cut:
+                                       there may be more than these counts and losses say */
 } jsprof_read_info;
 JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
 

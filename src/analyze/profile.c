@@ -213,3 +213,14 @@ const char *jsp_tier_name(const struct jsp_profile_frame *frame)
     };
     return frame->tier ? names[frame->tier] : jsp_kind_name(frame->kind);
 }
+
+bool jsp_profile_lacks_end(const struct jsp_profile *p)
+{
+    const struct jsp_account *a = &p->account;
+    struct jsp_account_verdict v;
+    bool is_ours = a->session.present || a->total.present || (*p->version && !p->is_relayed);
+    if (!is_ours)
+        return p->capture->end_time == 0;
+    jsp_account_verdict(a, &v);
+    return !v.is_whole;
+}

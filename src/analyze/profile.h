@@ -285,6 +285,10 @@ static inline bool jsp_profile_has_states(const struct jsp_profile *p)
     return p->n_states > 1;
 }
 
+/* Return true if there may be more than the capture has: its host was killed or still records, or
+ * the file was cut. Of other programs' captures only the header is known. */
+bool jsp_profile_lacks_end(const struct jsp_profile *p);
+
 /* Return the state of a stack. */
 static inline const struct jsp_profile_state *jsp_profile_state(const struct jsp_profile *p,
                                                                 uint32_t stack)

@@ -169,7 +169,11 @@ static void head_losses(const struct cli_capture *c)
     jsprof_read_session_of(c->reader, &session, NULL);
     if (!session.has_total && !jsprof_read_accounts(c->reader, 0, NULL, 0))
         return;
-    printf("Lost: %s of %s timer expiration%s", cli_count(n, info->lost),
+    if (info->lacks_end)
+        fputs("Lost: not known, as the recording has no end; the file counts ", stdout);
+    else
+        fputs("Lost: ", stdout);
+    printf("%s of %s timer expiration%s", cli_count(n, info->lost),
            cli_count(v, info->expirations), cli_s(info->expirations));
     if (info->lost)
         printf(" (%s)", cli_percent(share, (double)info->lost / (double)info->expirations));

@@ -39,7 +39,9 @@ static int merge_open(struct merge *m, const struct cli_arguments *a)
 {
     for (; m->n < a->n_files; m->n++) {
         struct cli_capture *c = &m->captures[m->n];
-        if (cli_load(c, a->files[m->n]))
+        if (cli_load_with(c, a->files[m->n],
+                          &(jsprof_read_options){ .size = sizeof(jsprof_read_options) },
+                          a->command))
             return CLI_FAILED;
         m->inputs[m->n] = c->reader;
         const char *why = jsp_merge_refuses_reader(m->inputs[0], m->inputs[m->n]);

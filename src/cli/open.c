@@ -146,11 +146,6 @@ static const char *open_debuginfod(void)
     return NULL;
 }
 
-int cli_load(struct cli_capture *c, const char *path)
-{
-    return cli_load_with(c, path, &(jsprof_read_options){ .size = sizeof(jsprof_read_options) },
-                         NULL);
-}
 
 void cli_about(struct cli_capture *c)
 {
@@ -181,17 +176,48 @@ static int open_inputs(struct cli_capture *c, const jsprof_read_input *inputs, s
     cli_about(c);
     cli_followed_read(c->info.n_bytes, c->info.header_end != 0);
     jsprof_read_defect defect = { .size = sizeof defect };
-    for (uint64_t i = 0; !(o.flags & JSPROF_READ_NO_SAMPLES) &&
-                         jsprof_read_defects(c->reader, i, &defect, 1) == 1; i++)
-        cli_complain_of(c, &defect);
+    for (uint64_t i = 0; jsprof_read_defects(c->reader, i, &defect, 1) == 1; i++) {
+        c->is_cut |= defect.is_cut;
+        if (defect.is_cut || !(o.flags & JSPROF_READ_NO_SAMPLES))
+            cli_complain_of(c, &defect);
+    }
     return CLI_OK;
+}
+
+/* Say that the recording has no end, unless that is said already or the rest is being written. */
+static void open_tell_end(const struct cli_capture *c)
+{
+    if (c->info.lacks_end && !c->is_cut && !cli_followed_is_on())
+        cli_fail(c->label, "the recording has no end: its host was killed or still records, or "
+                           "the file was cut; what follows is what the file has");
+}
+
+int cli_load(struct cli_capture *c, const char *path)
+{
+    const jsprof_read_input input = { .size = sizeof input, .path = path };
+    return open_inputs(c, &input, 1, &(jsprof_read_options){ .size = sizeof(jsprof_read_options) },
+                       NULL);
 }
 
 int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
                   const char *command)
 {
     const jsprof_read_input input = { .size = sizeof input, .path = path };
-    return open_inputs(c, &input, 1, options, command);
+    int status = open_inputs(c, &input, 1, options, command);
+    if (status == CLI_OK)
+        open_tell_end(c);
+    return status;
+}
+
+/* Say which of several captures have no end: each is read again, as they were joined. */
+static void open_tell_ends(const jsprof_read_input *inputs, size_t n, const char *command)
+{
+    const jsprof_read_options o = { .size = sizeof o, .flags = JSPROF_READ_NO_SAMPLES };
+    struct cli_capture one;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(inputs[i].path, "-") != 0 &&
+            cli_load_with(&one, inputs[i].path, &o, command) == CLI_OK)
+            cli_close(&one);
 }
 
 int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
@@ -203,6 +229,8 @@ int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
     for (size_t i = 0; i < n; i++)
         inputs[i] = (jsprof_read_input){ .size = sizeof *inputs, .path = paths[i] };
     int status = open_inputs(c, inputs, n, options, command);
+    if (status == CLI_OK && c->info.lacks_end && !cli_followed_is_on())
+        open_tell_ends(inputs, n, command);
     free(inputs);
     return status;
 }

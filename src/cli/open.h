@@ -17,13 +17,16 @@ struct cli_capture {
     jsprof_reader *reader; /* owned */
     jsprof_read_info info; /* of the capture and the choice; see cli_about */
     const char *under;     /* borrowed; NULL: any function */
+    bool is_cut;           /* it ends inside a record: reported */
 };
 
 /* Set path, label and style alone. */
 void cli_name_capture(struct cli_capture *c, const char *path);
 
 /* Load a capture, with the options of the library, whose input and progress are set here. Return
- * CLI_OK; or CLI_USAGE or CLI_FAILED: the error is reported and nothing is open. */
+ * CLI_OK; or CLI_USAGE or CLI_FAILED: the error is reported and nothing is open. A recording
+ * without its end is reported too, except by cli_load: it is for commands that say so themselves
+ * or do not read what was recorded. */
 int cli_load(struct cli_capture *c, const char *path);
 int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
                   const char *command);

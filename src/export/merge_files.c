@@ -267,7 +267,7 @@ static void merge_session(struct merge_work *w)
         const struct jsp_account_session *s = &a->session;
         struct jsp_account_verdict v;
         jsp_account_verdict(a, &v);
-        if (s->present && !v.is_whole)
+        if (jsp_profile_lacks_end(w->m->inputs[i]))
             strcpy(all->state, "running");
         all->present |= s->present;
         all->labels += s->labels;

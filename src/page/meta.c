@@ -36,6 +36,8 @@ static void meta_capture(struct jsp_json *j, const struct jsp_page_capture *c)
     jsp_json_key_text(j, "recorded", p->capture->capture_time);
     jsp_json_key_u64(j, "duration",
                      p->last_time > start ? (uint64_t)p->last_time - (uint64_t)start : 0);
+    if (jsp_profile_lacks_end(p))
+        jsp_json_key_bool(j, "lacksEnd", true);
     struct jsp_account_verdict v;
     jsp_account_verdict(&p->account, &v);
     if (p->account.n_threads || v.is_total) {

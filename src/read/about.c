@@ -46,6 +46,7 @@ int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out)
         .is_relayed = p->is_relayed, .is_of_lua = p->is_of_lua,
         .is_of_threads = r->choice.select.threads, .is_of_frames = r->choice.select.filter,
         .is_of_stacks = r->choice.select.left_out, .is_part = r->is_part || r->choice.is_part,
+        .lacks_end = jsp_profile_lacks_end(p),
     };
     jsp_reader_give(out, 0, &info, sizeof info);
     return 0;

@@ -230,6 +230,13 @@ static void captures_merged(struct builder *b)
                     "stop_end=9997 stop_full=0 stop_no_table=2 stop_stack=1\n");
 }
 
+/* End a recording of ours, as its host does. */
+static void captures_close(struct builder *b)
+{
+    b->time -= 1000000; /* no later than what was recorded */
+    captures_losses(b, "session state=final time=9000000 hz=1000 clock=cpu\n");
+}
+
 /* As good, but 200 samples, in which work has all but vanished. */
 static void captures_changed(struct builder *b)
 {
@@ -286,19 +293,28 @@ static void captures_empty(struct builder *b)
 static const struct {
     const char *name;
     void (*write)(struct builder *);
+    bool is_closed; /* it gets the end of its recording after that */
 } captures[] = {
     { "good", captures_good },       { "big", captures_big },
     { "killed", captures_killed },   { "unbalanced", captures_unbalanced },
     { "missing", captures_missing }, { "foreign", captures_foreign },
-    { "evil", captures_evil },       { "defects", captures_defects },
-    { "empty", captures_empty },     { "merged", captures_merged },
-    { "listing", captures_listing }, { "nested", captures_nested }, { "lies", captures_lies },
-    { "foreign2", captures_foreign2 }, { "otherboot", captures_otherboot },
+    { "evil", captures_evil, true },
+    { "defects", captures_defects },
+    { "empty", captures_empty, true },
+    { "merged", captures_merged, true },
+    { "listing", captures_listing },
+    { "nested", captures_nested, true },
+    { "lies", captures_lies },
+    { "foreign2", captures_foreign2 },
+    { "otherboot", captures_otherboot, true },
     { "hostile", captures_hostile }, { "events", captures_events },
-    { "changed", captures_changed },   { "calls", captures_calls },
-    { "calls2", captures_calls2 },     { "badcalls", captures_badcalls },
-    { "calls3", captures_calls3 },     { "circle", captures_circle },
-    { "callsothers", captures_calls_others },
+    { "changed", captures_changed, true },
+    { "calls", captures_calls, true },
+    { "calls2", captures_calls2, true },
+    { "badcalls", captures_badcalls, true },
+    { "calls3", captures_calls3, true },
+    { "circle", captures_circle, true },
+    { "callsothers", captures_calls_others, true },
     { "nameless", captures_nameless }, { "passedon", captures_passed_on },
     { "allocations", captures_allocations },
     { "states", captures_states },     { "statesbig", captures_states_big },
@@ -333,6 +349,7 @@ static void captures_of(struct builder *b, char **words, int n)
         at += build_varint(data + at, strtoul(line, NULL, 10));
     }
     build_chunk(b, "jsprof/samples", data, at);
+    captures_close(b);
 }
 
 int main(int argc, char **argv)
@@ -341,10 +358,13 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "of") == 0)
         captures_of(&b, argv + 2, argc - 2);
     for (size_t i = 0; i < sizeof captures / sizeof *captures; i++) {
-        if (argc < 2)
+        if (argc < 2) {
             puts(captures[i].name);
-        else if (strcmp(captures[i].name, argv[1]) == 0)
+        } else if (strcmp(captures[i].name, argv[1]) == 0) {
             captures[i].write(&b);
+            if (captures[i].is_closed)
+                captures_close(&b);
+        }
     }
     size_t written = b.bytes ? fwrite(b.bytes, 1, b.size, stdout) : 0;
     free(b.bytes);

@@ -38,6 +38,15 @@ is_rc() { [ "$rc" = "$1" ] || wrong "exit status $rc, not $1"; }
 is_err() { printf '%s' "${1:+$1
 }" | cmp -s - err || wrong "standard error is not: $1"; }
 
+# One line says that the recording has no end; others stay in err.
+lacks_end()
+{
+    [ "$(grep -c ': the recording has no end: ' err)" = 1 ] ||
+        wrong 'does not say once that the recording has no end'
+    grep -v ': the recording has no end: ' err >rest || :
+    mv rest err
+}
+
 # A fixed text that is somewhere in a line of the output, or in none.
 has() { grep -qF -- "$1" out || wrong "does not say: $1"; }
 hasnt() { ! grep -qF -- "$1" out || wrong "says: $1"; }

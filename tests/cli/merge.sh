@@ -15,6 +15,7 @@ same() # ARGUMENTS FILE FILE: the same answer
 for one in good big events merged killed; do
     run merge $one.cap -o one.cap
     is_rc 0
+    [ $one != killed ] || lacks_end
     is_err ''
     lines 0
     for what in 'report --csv' 'tree --csv --min 0 --lines' 'list --csv' 'threads --csv' \
@@ -68,6 +69,7 @@ is_rc 0
 grep -q 'sample without an address' err || wrong 'says nothing of the damage'
 run report two.cap
 has 'in 16 samples'
+lacks_end
 is_err ''
 run merge good.cap killed.cap -o two.cap
 run info two.cap

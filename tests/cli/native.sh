@@ -90,6 +90,7 @@ hasnt __symbols__
 
 for cap in whole killed; do
     run report $cap.cap
+    [ $cap = whole ] || lacks_end
     is_err ''
     grep -q '^ *[1-9].* native  burn  \[host\]$' out || wrong 'does not name burn'
     # Each tool alone; the others are not in PATH.
@@ -98,6 +99,7 @@ for cap in whole killed; do
         mkdir -p with-$tool
         ln -sf "$path" with-$tool
         PATH=$PWD/with-$tool run report --csv --lines $cap.cap
+        [ $cap = whole ] || lacks_end
         is_err ''
         grep -q "^\"burn\",native,.*,\"host\",\"[^\"]*/host.c\",\($((hot - 1))\|$hot\)\$" out ||
             wrong "gives no line of the loop of burn by $tool"
@@ -144,10 +146,12 @@ iconv -f UTF-8 -t UTF-8 out >/dev/null || wrong 'cuts a character in two'
 mv host old
 host host
 run report killed.cap
+lacks_end
 is_err ''
 has ' burn  [host]'
 host host -O2
 run report killed.cap
+lacks_end
 is_err "jsprof: killed.cap: no names or lines from $PWD/host: is not the file that was \
 recorded"
 has ' native  [host]'
@@ -157,6 +161,7 @@ is_err ''
 has ' burn  [host]'
 rm host
 run report killed.cap
+lacks_end
 is_err "jsprof: killed.cap: no names or lines from $PWD/host: No such file or directory"
 
 # The recorded file is elsewhere: by name, by path, or as a debug file by its build id.
@@ -169,12 +174,14 @@ cp old "by-path$PWD/host"
 "$objcopy" --only-keep-debug old by-id/.build-id/${id%${id#??}}/${id#??}.debug
 for how in by-name by-path by-id; do
     run report --symbols $how killed.cap
+    lacks_end
     is_err ''
     grep -q '^ *[1-9].* native  burn  \[host\]$' out || wrong "does not name burn $how"
 done
 mkdir -p wrong
 host wrong/host -O2
 run report --symbols wrong killed.cap
+lacks_end
 is_err "jsprof: killed.cap: no names or lines from $PWD/host: is not the file that was \
 recorded"
 hasnt burn
@@ -183,6 +190,7 @@ hasnt burn
 run report killed.cap
 hasnt burn
 run report --symbols by-id killed.cap
+lacks_end
 is_err ''
 has ' burn  [host]'
 rm host
@@ -190,6 +198,7 @@ rm host
 mkdir -p cache/debuginfod_client/$id
 cp by-id/.build-id/${id%${id#??}}/${id#??}.debug cache/debuginfod_client/$id/debuginfo
 XDG_CACHE_HOME=$PWD/cache run report killed.cap
+lacks_end
 is_err ''
 has ' burn  [host]'
 DEBUGINFOD_CACHE_PATH=$PWD/cache/debuginfod_client run report killed.cap

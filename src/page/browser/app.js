@@ -87,6 +87,11 @@ class App {
                 notes.push(`Idle: ${formatPercent(c.idle / c.value)} of the elapsed time` +
                     (meta.captures.length > 1 ? ` of ${labels[i]}` : '') +
                     `, waiting in an event loop; jsprof html --idle counts it.`);
+        for (const [i, c] of meta.captures.entries())
+            if (c.lacksEnd)
+                notes.push(`The recording${meta.captures.length > 1 ? ` ${labels[i]}` : ''} ` +
+                    'has no end: its host was killed or still records, or the file was cut. ' +
+                    'What came later is not here, nor is it counted as lost.');
         if (!first.samples)
             notes.push('This capture has no samples.');
         byId('notice').textContent = notes.join(' ');
