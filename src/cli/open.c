@@ -146,7 +146,6 @@ static const char *open_debuginfod(void)
     return NULL;
 }
 
-
 void cli_about(struct cli_capture *c)
 {
     c->info = (jsprof_read_info){ .size = sizeof c->info };
