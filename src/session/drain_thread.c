@@ -202,8 +202,9 @@ static bool drain_is_same(const struct jsprof *p, struct jsp_thread *t,
                           const struct jsp_drained *now)
 {
     const struct jsp_drained *last = &t->drained;
-    bool may_be = t->owned && p->asked == p->served && !p->setup.allocs && !p->tasks.stall_ns &&
-                  !p->setup.drain_sigsafe && last->n_same < DRAIN_SAME;
+    bool may_be = t->owned && p->asked == p->served && !p->setup.allocs &&
+                  !jsp_tasks_stall(&p->tasks) && !p->setup.drain_sigsafe &&
+                  last->n_same < DRAIN_SAME;
     if (!may_be || !now->is_known || !last->is_known || now->seq != last->seq ||
         now->tasks_tail != last->tasks_tail)
         return false;
