@@ -108,7 +108,8 @@ packages() # FOLDER PROFILE: build in it
         DEB_BUILD_OPTIONS='nocheck noautodbgsym parallel='"$(nproc)" DEB_BUILD_PROFILES="$2" \
         DEB_CFLAGS_APPEND=-g1 DEB_CXXFLAGS_APPEND=-g0 dpkg-buildpackage -b -uc -us) \
         >"$tmp/log" 2>&1 || { tail -n 20 "$tmp/log"; fail "no packages in $1"; }
-    ! grep 'warning:' "$tmp/log" | grep -v '^dh_dwz' || fail "warnings in $1"
+    # Debian 13's own C library has diversions, for /usr's merge.
+    ! grep 'warning:' "$tmp/log" | grep -v '^dh_dwz\|: diversions involved' || fail "warnings in $1"
 }
 tar -c -f "$tmp/tree" --exclude=.git --exclude='./build*' --exclude=node_modules .
 packages one ''
