@@ -53,7 +53,7 @@ static struct {
     struct jsp_control_place place;
     struct jsp_bell bell;
     pthread_t thread;
-    uintptr_t generation; /* of the thread: one that can not be woken any more is left behind */
+    uintptr_t generation; /* of the thread: one that can not be woken any more is abandoned */
     time_t since;
     uint64_t deaf_until; /* on CLOCK_MONOTONIC: accept nobody, for the lack of descriptors */
     struct jsp_peer *peers; /* owned: CONTROL_PEERS */
