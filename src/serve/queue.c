@@ -57,7 +57,7 @@ static void queue_first(char *first, const char *name)
         snprintf(first, QUEUE_NAME, "%s", name);
 }
 
-/* The oldest one is that behind `after`. */
+/* The oldest one is the next after `after`. */
 static int queue_look(const struct queue *q, struct queue_sum *out, const char *ending,
                       const char *after)
 {

@@ -23,7 +23,7 @@ boundaries() # FILE
         }' | uniq
 }
 
-# Each command once; CHECK is told the file's name.
+# Each command once; CHECK gets the name of the file.
 asks() # FILE CHECK
 {
     for words in 'report @' 'report --csv @' 'report --by category @' 'report --by task @' \
