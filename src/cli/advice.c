@@ -14,6 +14,7 @@ enum {
     ADVICE_SELDOM = 2,   /* so many expirations a sample */
     ADVICE_FEW = 20,     /* samples, below which their number may be chance */
     ADVICE_UNSERVED = 10, /* more than 1 part in so many had no processor */
+    ADVICE_ENDED = 10,    /* more than 1 part in so many was due when its thread ended */
     ADVICE_LUA = 5,      /* percent of the time, below which Lua is rare */
 };
 
@@ -26,6 +27,7 @@ struct advice {
     uint64_t forks;
     jsprof_read_loss most;         /* the cause of most losses */
     uint64_t late;                 /* expirations that came too late for a sample */
+    uint64_t undelivered;          /* of them those for which no signal came */
 };
 
 /* Return false if there is nothing to look at. */
@@ -49,9 +51,11 @@ static bool advice_read(struct advice *a, const struct cli_capture *c)
         a->running += thread.running;
     }
     for (uint64_t i = 0; jsprof_read_losses(r, JSPROF_READ_ALL, i, &loss, 1) == 1; i++) {
-        if (strcmp(loss.key, jsp_losses[JSP_LOST_UNDELIVERED].key) == 0 ||
-            strcmp(loss.key, jsp_losses[JSP_LOST_LATE].key) == 0)
+        bool is_undelivered = strcmp(loss.key, jsp_losses[JSP_LOST_UNDELIVERED].key) == 0;
+        if (is_undelivered || strcmp(loss.key, jsp_losses[JSP_LOST_LATE].key) == 0)
             a->late += loss.count;
+        if (is_undelivered)
+            a->undelivered = loss.count;
         if (!i || loss.count > a->most.count)
             a->most = loss;
     }
@@ -75,6 +79,11 @@ static double advice_unserved(const struct advice *a)
 {
     uint64_t ready = a->unserved + a->running;
     return a->unserved >= ADVICE_FEW ? (double)a->unserved / (double)ready : 0;
+}
+
+bool cli_is_ended(uint64_t undelivered, uint64_t expirations)
+{
+    return undelivered >= ADVICE_FEW && undelivered > expirations / ADVICE_ENDED;
 }
 
 bool cli_advice(const struct cli_capture *c, char *out, size_t size)
@@ -110,6 +119,11 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "all %s timer expirations were lost, most of them as \"%s\": "
                             "jsprof info shows more",
                  cli_count(n, t->expirations), a.most.name);
+    else if (cli_is_ended(a.undelivered, t->expirations))
+        snprintf(out, size, "Threads ended before the signals of %s of the timer expirations came: "
+                            "the shares lack them. Threads that live longer, as those of a pool "
+                            "do, have more samples",
+                 cli_percent(share, (double)a.undelivered / (double)t->expirations));
     else if (counts_waits && advice_unserved(&a) * (double)ADVICE_UNSERVED > 1)
         snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
                             "because others had it or a quota was used up: --state waiting "

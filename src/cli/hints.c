@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/losses.h"
 #include "native.h"
 #include "options.h"
 #include "package.h"
@@ -173,6 +174,16 @@ static int hints_without_names(struct hints *h)
     return 0;
 }
 
+/* Return how many expirations of this row of the account came while the signal was blocked. */
+static uint64_t hints_blocked(const struct hints *h, uint64_t row)
+{
+    jsprof_read_loss loss = { .size = sizeof loss };
+    for (uint64_t i = 0; jsprof_read_account_losses(h->c->reader, row, i, &loss, 1) == 1; i++)
+        if (strcmp(loss.key, jsp_losses[JSP_LOST_BLOCKED].key) == 0)
+            return loss.count;
+    return 0;
+}
+
 /* A thread whose signals are blocked or taken by others has nothing but losses. */
 static int hints_unseen_thread(struct hints *h)
 {
@@ -183,7 +194,7 @@ static int hints_unseen_thread(struct hints *h)
     if (info->is_of_threads || info->is_part || !info->hz || h->out->n == CLI_HINTS)
         return 0;
     for (uint64_t i = 0; jsprof_read_accounts(h->c->reader, i, &a, 1) == 1; i++) {
-        if (a.samples || a.unseen < HINTS_MISSED)
+        if (a.samples || a.unseen < HINTS_MISSED || hints_blocked(h, i) < HINTS_MISSED)
             continue;
         n++;
         most = most.name && most.unseen >= a.unseen ? most : a;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice.h"
 #include "info.h"
 #include "options.h"
 
@@ -194,6 +195,20 @@ static int info_verdict(const struct cli_capture *c, const struct cli_accounts *
     return CLI_OK;
 }
 
+/* Print how much time a cause of losses cost, and what to do. No function has this time. */
+static void info_unseen(const struct cli_capture *c, const struct cli_accounts *all, uint64_t n,
+                        const char *why)
+{
+    char share[CLI_NUMBER];
+    if (!n)
+        return;
+    cli_colour(&c->style, CLI_WARM);
+    printf("%s of the time went by unseen: ",
+           cli_percent(share, (double)n / (double)all->all.is.expirations));
+    cli_colour(&c->style, CLI_PLAIN);
+    puts(why);
+}
+
 int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all)
 {
     const jsprof_read_account *sum = &all->all.is;
@@ -228,16 +243,13 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
         cli_info_extras(&(struct cli_info_sum){ .t = all->all });
         puts("The lines of threads are as of the last time that the file took them.");
     }
-    /* Print how much time the blocked signal cost, and what to do. No function has this time. */
-    uint64_t blocked = all->all.lost[JSP_LOST_BLOCKED];
-    if (!blocked)
-        return status;
-    cli_colour(&c->style, CLI_WARM);
-    printf("%s of the time went by unseen: ",
-           cli_percent(a, (double)blocked / (double)sum->expirations));
-    cli_colour(&c->style, CLI_PLAIN);
-    puts("threads blocked the profiler's signal, or it was ignored\n"
-         "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler in "
-         "place,\nor choose another one (signo of jsprof_options).");
+    uint64_t ended = all->all.lost[JSP_LOST_UNDELIVERED];
+    info_unseen(c, all, all->all.lost[JSP_LOST_BLOCKED],
+                "threads blocked the profiler's signal, or it was ignored\n"
+                "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler "
+                "in place,\nor choose another one (signo of jsprof_options).");
+    info_unseen(c, all, cli_is_ended(ended, sum->expirations) ? ended : 0,
+                "threads ended before their signals came. Threads that\n"
+                "live longer, as those of a pool do, have more samples.");
     return status;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# cli/advice.sh - `jsprof report` says in a sentence what to record in another way: a short
-# program without a sample, one that waits, one with far fewer samples than were asked for.
+# cli/advice.sh - `jsprof report` says in a sentence what to record in another way: a short program
+# without a sample, threads that ended too early, a program that waits, far too few samples.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
@@ -121,6 +121,16 @@ for columns in 40 61 '' 200; do # as wide as a terminal; 80 where there is none
     says '^A sample counts for [0-9]+ expirations, because the kernel measures CPU ' sentence
     says ' CPU time at its own tick; the wall clock is sampled at the full rate[.]$' sentence
 done
+
+# Threads that end before the signals of their time come.
+run report ended.cap
+tr '\n' ' ' <out >sentence
+says 'Threads ended before the signals of 75[.]9% of the timer expirations came: the sh' sentence
+hasnt 'has no sample of its'
+run info ended.cap
+has '75.9% of the time went by unseen: threads ended before their signals came.'
+run report good.cap
+hasnt 'Threads ended'
 
 # What to look at in a report of functions.
 ./host collects.cap 1000 wall 0.2 burn collect

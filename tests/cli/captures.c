@@ -86,6 +86,14 @@ static void captures_killed(struct builder *b)
     build_put(b, 80, 0, 8);
 }
 
+/* Threads that ended before a signal came, as thousands of short ones do. */
+static void captures_ended(struct builder *b)
+{
+    captures_good(b);
+    captures_losses(b, "thread id=3 tid=300 name=short expirations=30 lost_undelivered=30\n"
+                    "thread id=4 tid=301 name=short expirations=30 lost_undelivered=30\n");
+}
+
 static void captures_unbalanced(struct builder *b)
 {
     captures_good(b);
@@ -296,7 +304,8 @@ static const struct {
     bool is_closed; /* it gets the end of its recording after that */
 } captures[] = {
     { "good", captures_good },       { "big", captures_big },
-    { "killed", captures_killed },   { "unbalanced", captures_unbalanced },
+    { "killed", captures_killed },   { "ended", captures_ended },
+    { "unbalanced", captures_unbalanced },
     { "missing", captures_missing }, { "foreign", captures_foreign },
     { "evil", captures_evil, true },
     { "defects", captures_defects },
