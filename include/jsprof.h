@@ -39,9 +39,16 @@
  *           on each of its stacks. `make bench` measures the kernel's frame and the
  *           handler's use of the stack. A thread with small coroutine stacks should have
  *           an alternate stack of 16 KiB.
- * Fork.     The child of fork() holds an inert copy of the session. Every call on the
- *           copy except jsprof_close and jsprof_thread_detach returns -ECHILD, and
- *           nothing is written to the parent's file. The child may open its own session.
+ * Closed.   After jsprof_close a session must go to no function, not even to
+ *           jsprof_mark, apart from those that jsprof_close names. A thread that is still
+ *           attached keeps its jsprof_thread until it detaches or exits: there, all
+ *           functions that take one stay valid and record nothing. Functions and handles
+ *           of tasks belong to no session.
+ * Fork.     The child of fork() holds an inert copy of the session. Calls on the session
+ *           except jsprof_close return -ECHILD, as do jsprof_thread_set_stack and
+ *           _set_walker, and nothing is written to the parent's file. Other calls on the
+ *           thread (entries, labels, tasks, waits) return what they would in the parent
+ *           and record nothing. The child may open its own session.
  *           With JSPROF_CHILDREN the session continues in the child and writes a file of
  *           its own. The host's pthread_atfork handlers may call any of these functions,
  *           because the library holds no lock while they run. One exception: they must
@@ -699,7 +706,9 @@ enum { JSPROF_NO_FIELD = -1 };
  * points to it. So either allocate, copy, store, free; or call jsprof_thread_pause before
  * realloc and _resume after the pointers are stored. With an end pointer, always pause:
  * between the two stores the pointers belong to different arrays. Entries in memory that is
- * gone count in frames_bad; what they lead to must be valid, or be read with jsprof_read.
+ * gone count in frames_bad; what they lead to must be valid, or be read with jsprof_read. A
+ * negative depth, or one that exceeds a known capacity by more than 16777216, counts there, too,
+ * and the sample has none of the entries.
  *
  * Zero every field that is not used, apart from the offsets with JSPROF_NO_FIELD. */
 typedef struct jsprof_stack {
@@ -908,9 +917,10 @@ JSPROF_API void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack
 JSPROF_API uint64_t jsprof_now(void) JSPROF_SIGSAFE;
 
 /* Record that something happened from `begin_ns` (an earlier jsprof_now(); 0: a moment)
- * until now, whether or not the session runs. Timelines and `jsprof list` show it. Copies
- * group (at most 23 bytes), name (39) and message (4095), and cuts longer text; message
- * may be NULL. Holds a lock only while it copies, and never waits for the file.
+ * until now, whether or not the session runs; a begin_ns in the future is taken for now.
+ * Timelines and `jsprof list` show it. Copies group (at most 23 bytes), name (39) and message
+ * (4095), and cuts longer text; message may be NULL. Holds a lock only while it copies, and never
+ * waits for the file.
  *
  * -ENOBUFS: the queue (1 MiB) is full; stats.marks_lost counts the mark. -ENOMEM. */
 JSPROF_API int jsprof_mark(jsprof *p, uint64_t begin_ns, const char *group, const char *name,

@@ -9,9 +9,10 @@
 
 enum { CLI_ADVICE = 256 }; /* bytes that hold any */
 
-/* Write one sentence, without its full stop, about a capture of which all is chosen: no sample of a
- * short program, nothing but losses, threads that ended before their signals came, threads that
- * mostly waited, far fewer samples than were asked for. Return false if there is nothing to advise. */
+/* Write one sentence, without its full stop, about a capture of which all is chosen: no sample of
+ * a short program, nothing but losses, threads that ended before their signals came, threads that
+ * mostly waited, far fewer samples than were asked for. Return false if there is nothing to
+ * advise. */
 bool cli_advice(const struct cli_capture *c, char *out, size_t size);
 
 /* Return true if so many expirations were due when their threads ended that the shares lack these

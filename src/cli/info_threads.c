@@ -251,5 +251,9 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
     info_unseen(c, all, cli_is_ended(ended, sum->expirations) ? ended : 0,
                 "threads ended before their signals came. Threads that\n"
                 "live longer, as those of a pool do, have more samples.");
+    if (all->all.is.frames_bad)
+        printf("%s time%s the host's stack made no sense: an impossible depth, or a frame that can "
+               "not\nbe read. The samples lack what it had there.\n",
+               cli_count(a, all->all.is.frames_bad), cli_s(all->all.is.frames_bad));
     return status;
 }

@@ -83,8 +83,8 @@ struct jsp_thread {
     bool owned;              /* the thread has not detached */
     bool listed;             /* the session has not released it */
     bool stuck; /* the thread is stopped inside its handler; never free the record */
-    bool is_fresh; /* `counts` have changed, perhaps, since its line was written */
     struct jsp_unseen unseen;
+    bool is_fresh; /* `counts` have changed, perhaps, since its line was written */
     struct jsp_drained drained; /* up to here a pass reads a thread without news */
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */

@@ -106,7 +106,12 @@ static void vmstack_array(struct jsp_vmrun *out)
 
 /* -- Form (b): the host's own arrays ------------------------------------------------ */
 
-enum { VMSTACK_CHAIN = 16 }; /* stacks, each resumed from the next one */
+enum {
+    VMSTACK_CHAIN = 16, /* stacks, each resumed from the next one */
+    /* Frames without an entry in the array, at most: a host that counts more has another number
+     * in its counter. */
+    VMSTACK_UNSTORED = 1 << 24,
+};
 
 /* One array of entries. */
 struct vmstack_part {
@@ -164,9 +169,10 @@ static void vmstack_part(struct jsp_vmrun *out, const struct vmstack_vars *v,
     uint64_t depth = v->depth ? vmstack_host_depth(v->depth, s->depth_bytes)
                               : vmstack_host_until(s, entries, v->end);
     uint64_t limit = v->capacity ? *(const volatile uint32_t *)v->capacity : s->limit;
-    bool is_negative = depth > INT64_MAX; /* the host left more functions than it entered */
     uint64_t n = (limit || v->capacity) && depth > limit ? limit : depth;
-    if (is_negative || (n && !entries)) {
+    /* a negative depth: the host left more functions than it entered */
+    bool is_garbage = depth > INT64_MAX || depth - n > VMSTACK_UNSTORED;
+    if (is_garbage || (n && !entries)) {
         jsp_count(&out->vm->n_bad, 1);
         depth = n = 0;
     }

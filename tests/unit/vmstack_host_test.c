@@ -119,13 +119,33 @@ TEST(depth_of_eight_bytes_is_read_as_such)
     wide_depth = 2;
     CHECK_STR(taken(), "main>run");
     wide_depth = (1ull << 32) + 4; /* its lower half alone would look fine */
-    CHECK_STR(taken(), "main>run>call>leaf>?");
-    CHECK_EQ(record->cut, UINT32_MAX);
-    jsp_record_cut(record, 3); /* C frames, that were cut as well */
-    CHECK_EQ(record->cut, UINT32_MAX);
-    wide_depth = (uint64_t)-1;
     CHECK_STR(taken(), "");
     CHECK_EQ(bad(), 1);
+    wide_depth = (uint64_t)-1;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 2);
+    record->cut = UINT32_MAX - 2;
+    jsp_record_cut(record, 3);
+    CHECK_EQ(record->cut, UINT32_MAX);
+}
+
+TEST(depth_that_no_host_can_have_is_garbage_and_not_frames_cut)
+{
+    begin();
+    vm.host = by_offsets();
+    vm.host.limit = 4;
+    old_depth = 4 + (1 << 24);
+    CHECK_STR(taken(), "main>run>call>leaf>?");
+    CHECK_EQ(record->cut, 1 << 24);
+    CHECK_EQ(bad(), 0);
+    old_depth = 5 + (1 << 24);
+    CHECK_STR(taken(), "");
+    CHECK_EQ(record->cut, 0);
+    old_depth = INT32_MAX;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(record->cut, 0);
+    CHECK_EQ(bad(), 2);
+    old_depth = 4;
 }
 
 TEST(array_that_moves_is_found_where_it_is)
@@ -318,6 +338,7 @@ int main(void)
     RUN(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is);
     RUN(capacity_is_read_anew_in_every_sample);
     RUN(depth_of_eight_bytes_is_read_as_such);
+    RUN(depth_that_no_host_can_have_is_garbage_and_not_frames_cut);
     RUN(array_that_moves_is_found_where_it_is);
     RUN(entry_without_a_label_is_named_so_and_counted);
     RUN(descriptions_that_can_not_be_read_are_refused);
