@@ -13,6 +13,13 @@
 
 #define WAITS_EXPORT __attribute__((visibility("default")))
 
+/* What a program calls that was compiled with _FORTIFY_SOURCE, and what older headers lack. */
+WAITS_EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t bytes);
+WAITS_EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                             const sigset_t *mask, size_t bytes);
+WAITS_EXPORT int epoll_pwait2(int epoll, struct epoll_event *events, int n,
+                              const struct timespec *timeout, const sigset_t *mask);
+
 static _Atomic bool waits_on;
 static __thread jsprof_thread *waits_self;
 static __thread bool waits_in_turn;
@@ -82,3 +89,9 @@ WAITS(epoll_wait, (int epoll, struct epoll_event *events, int n, int timeout),
       (epoll, events, n, timeout))
 WAITS(epoll_pwait, (int epoll, struct epoll_event *events, int n, int timeout,
                     const sigset_t *mask), (epoll, events, n, timeout, mask))
+WAITS(epoll_pwait2, (int epoll, struct epoll_event *events, int n, const struct timespec *timeout,
+                     const sigset_t *mask), (epoll, events, n, timeout, mask))
+WAITS(__poll_chk, (struct pollfd *fds, nfds_t n, int timeout, size_t bytes),
+      (fds, n, timeout, bytes))
+WAITS(__ppoll_chk, (struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+                    const sigset_t *mask, size_t bytes), (fds, n, timeout, mask, bytes))
