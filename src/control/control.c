@@ -379,8 +379,9 @@ static int control_start(void)
         err = jsp_control_listen(&control.place, jsp_env_get("XDG_RUNTIME_DIR"));
     control.since = time(NULL);
     if (!err)
-        err = jsp_spawn(&control.thread, control_main, (void *)control.generation,
-                        "jsprof-control");
+        err = jsp_spawn(&control.thread,
+                        &(struct jsp_spawn){ control_main, (void *)control.generation,
+                                             "jsprof-control", NULL });
     control.runs = !err;
     if (err)
         control_free();

@@ -91,7 +91,8 @@ int jsp_continuous_begin(struct jsprof *p)
     struct jsp_keeper *k = p->given.keeper;
     int err = continuous_next(p);
     if (!err && !k->runs)
-        err = jsp_spawn(&k->thread, continuous_main, p, "jsprof-keeper");
+        err = jsp_spawn(&k->thread,
+                        &(struct jsp_spawn){ continuous_main, p, "jsprof-keeper", NULL });
     k->runs = k->runs || !err;
     if (err && !k->runs)
         jsp_continuous_end(p);

@@ -471,5 +471,6 @@ int jsp_drain_spawn(struct jsprof *p)
 {
     p->quit = false;
     jsp_ask_rise(&p->ask);
-    return jsp_spawn(&p->drain, drain_main, p, "jsprof-drain");
+    return jsp_spawn(&p->drain,
+                     &(struct jsp_spawn){ drain_main, p, "jsprof-drain", NULL });
 }

@@ -69,9 +69,16 @@ void jsp_gone_collect(struct jsprof *p);
 /* Do the same, but at most once a second, for a part of many threads. */
 void jsp_gone_look(struct jsprof *p, uint64_t now_ns);
 
-/* -- spawn.c: start `run(arg)` as a thread of that name. Return 0, -EAGAIN or -ENOMEM. The
- * thread takes no signal of the host, and has a stack of our choice: the default size is
- * the host's, and may be 16 KiB (RLIMIT_STACK, pthread_setattr_default_np). */
-int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name);
+/* -- spawn.c: start `run(arg)` as a thread of that name, and return after `prepare(arg)`, which the
+ * thread calls first. Return 0, -EAGAIN or -ENOMEM. The thread takes no signal of the host, and
+ * has a stack of our choice: the default size is the host's, and may be 16 KiB (RLIMIT_STACK,
+ * pthread_setattr_default_np). `prepare` takes no lock that the caller may hold. */
+struct jsp_spawn {
+    void *(*run)(void *arg);
+    void *arg;
+    const char *name;
+    void (*prepare)(void *arg); /* or NULL */
+};
+int jsp_spawn(pthread_t *out, const struct jsp_spawn *what);
 
 #endif

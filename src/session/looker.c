@@ -266,8 +266,11 @@ static bool looker_set_alarm(const struct jsp_looker *l)
     return timer_settime(l->alarm, 0, &soon, NULL) == 0;
 }
 
-static void looker_make_alarm(struct jsp_looker *l)
+static void looker_prepare(void *looker)
 {
+    struct jsp_looker *l = looker;
+    /* without slack: the kernel would wake us together with the timers of the program */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LOOKER_BELL };
     event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     l->has_alarm = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &l->alarm) == 0;
@@ -293,9 +296,6 @@ static void *looker_main(void *looker)
 {
     struct jsp_looker *l = looker;
     bool is_alarm = false;
-    /* without slack: the kernel would wake us together with the timers of the program */
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    looker_make_alarm(l);
     pthread_mutex_lock(&l->lock);
     while (!l->quit) {
         uint64_t ns = looker_turn(l, is_alarm);
@@ -349,7 +349,8 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     jsp_task_folder(&l->folder);
     int err = looker_try(l);
     if (!err)
-        err = jsp_spawn(&l->thread, looker_main, l, "jsprof-looker");
+        err = jsp_spawn(&l->thread, &(struct jsp_spawn){ looker_main, l, "jsprof-looker",
+                                                         looker_prepare });
     l->runs = !err;
     if (err)
         jsp_task_close(&l->folder);

@@ -40,8 +40,52 @@ static size_t spawn_tls(void)
     return sum;
 }
 
-int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *name)
+/* -- The thread's first steps -------------------------------------------------- */
+
+/* Lies on the stack of the thread that starts the other one, until that has begun. */
+struct spawn_start {
+    void *(*run)(void *arg);
+    void (*prepare)(void *arg);
+    void *arg;
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool has_begun; /* under `lock` */
+};
+
+static void *spawn_main(void *start)
 {
+    struct spawn_start *s = start;
+    void *(*run)(void *arg) = s->run, *arg = s->arg;
+    if (s->prepare)
+        s->prepare(arg);
+    pthread_mutex_lock(&s->lock);
+    s->has_begun = true;
+    pthread_cond_signal(&s->cond);
+    pthread_mutex_unlock(&s->lock);
+    return run(arg);
+}
+
+/* Start the thread and wait until it has begun: its first system calls are others than its later
+ * ones, and the host may enter a sandbox next. */
+static int spawn_begin(pthread_t *out, const pthread_attr_t *attr, struct spawn_start *s)
+{
+    int cancel;
+    int err = -pthread_create(out, attr, spawn_main, s);
+    if (err)
+        return err;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* the caller holds locks */
+    pthread_mutex_lock(&s->lock);
+    while (!s->has_begun)
+        pthread_cond_wait(&s->cond, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    pthread_setcancelstate(cancel, NULL);
+    return 0;
+}
+
+int jsp_spawn(pthread_t *out, const struct jsp_spawn *what)
+{
+    struct spawn_start start = { what->run, what->prepare, what->arg, PTHREAD_MUTEX_INITIALIZER,
+                                 PTHREAD_COND_INITIALIZER, false };
     pthread_attr_t attr;
     sigset_t all, old;
     int err = -pthread_attr_init(&attr);
@@ -55,11 +99,13 @@ int jsp_spawn(pthread_t *out, void *(*run)(void *arg), void *arg, const char *na
     jsp_sample_mask(1);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     if (!err)
-        err = -pthread_create(out, &attr, run, arg);
+        err = spawn_begin(out, &attr, &start);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     jsp_sample_mask(-1);
     pthread_attr_destroy(&attr);
+    pthread_cond_destroy(&start.cond);
+    pthread_mutex_destroy(&start.lock);
     if (!err)
-        pthread_setname_np(*out, name);
+        pthread_setname_np(*out, what->name);
     return err;
 }
