@@ -176,6 +176,8 @@ static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t 
 int jsp_writer_flush(struct jsp_writer *w)
 {
     size_t done = 0;
+    if (!w->bytes)
+        return -EBADF; /* it was closed */
     int err = w->used ? writer_check(w) : 0;
 
     while (!err && done < w->used) {
@@ -286,11 +288,16 @@ void jsp_writer_drop(struct jsp_writer *w, const char *const *but)
     w->used = kept;
 }
 
+/* From now on it takes nothing, and has nothing to write. */
 static void writer_forget(struct jsp_writer *w)
 {
     w->fd = -1;
     free(w->bytes);
     w->bytes = NULL;
+    w->capacity = 0;
+    w->slot = 0;
+    w->appended -= w->used;
+    w->used = w->begun = 0;
 }
 
 /* Filesystems write the data of a truncated file when it is closed, as if it replaced a file

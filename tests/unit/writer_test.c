@@ -389,6 +389,22 @@ TEST(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file)
     close(fd);
 }
 
+TEST(closed_writer_takes_nothing_and_says_so)
+{
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    if (!begin(fd))
+        return;
+    CHECK_EQ(jsp_writer_reserve(&w, JSP_WIRE_FILE_LOSSES, JSP_WRITER_SLOT), 0);
+    jsp_writer_abandon(&w);
+    CHECK_EQ(jsp_writer_timestamp(&w), -ENOBUFS);
+    CHECK_EQ(jsp_writer_chunk(&w, JSP_WIRE_FILE_LOSSES, "x", 1), -ENOBUFS);
+    CHECK_EQ(jsp_writer_fill(&w, "x", 1), -ESPIPE);
+    CHECK_EQ(jsp_writer_flush(&w), -EBADF);
+    CHECK_EQ(jsp_writer_flush_patiently(&w), -EBADF);
+    CHECK_EQ(jsp_writer_close(&w), -EBADF);
+    CHECK_EQ(fcntl(fd, F_GETFD), -1);
+}
+
 int main(void)
 {
     RUN(date_of_a_capture_is_that_of_the_c_library);
@@ -407,5 +423,6 @@ int main(void)
     RUN(descriptor_that_is_another_file_now_gets_nothing);
     RUN(closed_descriptor_is_refused_at_open_and_at_flush);
     RUN(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file);
+    RUN(closed_writer_takes_nothing_and_says_so);
     return DONE();
 }
