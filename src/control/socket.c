@@ -59,11 +59,12 @@ static int socket_folder(const char *runtime)
 
 /* -- Addresses ----------------------------------------------------------------- */
 
-/* A name below an open folder: whatever was put into the folder's place, it is not used. */
+/* A name below an open folder: whatever was put into the folder's place, it is not used. /proc/self
+ * has no descriptors once the main thread has ended. */
 static socklen_t socket_address(struct sockaddr_un *to, int folder, const char *name)
 {
     *to = (struct sockaddr_un){ .sun_family = AF_UNIX };
-    snprintf(to->sun_path, sizeof to->sun_path, "/proc/self/fd/%d/%s", folder, name);
+    snprintf(to->sun_path, sizeof to->sun_path, "/proc/thread-self/fd/%d/%s", folder, name);
     return sizeof *to;
 }
 

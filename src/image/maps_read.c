@@ -47,14 +47,32 @@ static int maps_slurp(int fd, char **text)
     return 0;
 }
 
+/* Read the map of the calling thread's process. Once the main thread has ended, the kernel shows an
+ * empty one, or none, under the number of the process, but still the whole one under ours. */
+static int maps_text(char **text)
+{
+    static const char *const paths[] = { "/proc/self/maps", "/proc/thread-self/maps" };
+    int err = -ENOENT;
+    for (int i = 0; i < 2; i++) {
+        int fd = jsp_descriptor_open(paths[i], O_RDONLY, 0);
+        if (fd < 0)
+            continue;
+        err = maps_slurp(fd, text);
+        close(fd);
+        if (err || **text)
+            return err;
+        jsp_block_free(*text);
+        err = -ENOENT;
+    }
+    return err;
+}
+
 int jsp_maps_read(struct jsp_maps *maps)
 {
     char *text = NULL;
-    int fd = jsp_descriptor_open("/proc/self/maps", O_RDONLY, 0);
-    if (fd < 0)
+    int err = maps_text(&text);
+    if (err == -ENOENT)
         return jsp_maps_of_loader(maps);
-    int err = maps_slurp(fd, &text);
-    close(fd);
     if (!err)
         err = jsp_maps_take(maps, text);
     if (err)

@@ -163,6 +163,8 @@ static bool natives_write(const struct jsp_natives *natives, struct jsp_writer *
 static void natives_write_new(struct jsp_natives *natives, struct jsp_writer *w)
 {
     size_t n = natives->n_written;
+    if (!natives->maps.n) /* realloc to no bytes would free the list */
+        return;
     uint64_t *more = realloc(natives->written, (n + natives->maps.n) * sizeof *more);
     if (!more)
         return;

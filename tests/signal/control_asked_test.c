@@ -207,6 +207,79 @@ TEST(host_that_closes_all_descriptors_keeps_its_own)
     close(at);
 }
 
+/* Run `host` in a child, which must end with status 0. The socket it leaves is removed. */
+static void check_host(void (*host)(void))
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(HOST_SECONDS); /* it must not wait for ever */
+        host();
+        _exit(3);
+    }
+    CHECK_EQ(host_child_status(child), 0);
+    char name[JSP_CONTROL_NAME];
+    snprintf(name, sizeof name, "%d.sock", (int)child);
+    int at = jsp_control_folder_open(folder);
+    unlinkat(at, name, 0);
+    close(at);
+}
+
+static void host_without_descriptors(void)
+{
+    struct rlimit none = { 3, 3 };
+    struct worker w;
+    char answer[1024];
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    if (!worker_begin(&w))
+        _exit(1);
+    int peer = record_begin("looker=1", fd);
+    worker_wait(&w, 20);
+    setrlimit(RLIMIT_NOFILE, &none);
+    peer_send(peer, "jsprof 1 stop\n", -1);
+    if (!peer_read(peer, answer, sizeof answer, NULL) || !begins(answer, "done "))
+        _exit(2);
+    worker_end(&w);
+    _exit(0);
+}
+
+TEST(recording_that_ends_when_no_file_can_be_opened_leaves_a_session_that_can_be_closed)
+{
+    check_host(host_without_descriptors);
+}
+
+static void *record_without_main(void *worker)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    for (bool is_gone = false; !is_gone; poll(NULL, 0, 1)) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        ssize_t n = read(fd, text, sizeof text - 1);
+        close(fd);
+        text[n > 0 ? n : 0] = 0;
+        is_gone = strstr(text, ") Z ");
+    }
+    for (int round = 0; round < 2; round++)
+        record_once(worker, round ? "looker=1 clock=wall" : "looker=1");
+    worker_end(worker);
+    fflush(stdout);
+    _exit(test_bad != 0);
+}
+
+static void host_whose_main_thread_ends(void)
+{
+    static struct worker w; /* the thread uses it when this stack is gone */
+    pthread_t thread;
+    if (!worker_begin(&w) || pthread_create(&thread, NULL, record_without_main, &w))
+        _exit(1);
+    pthread_exit(NULL);
+}
+
+TEST(host_whose_main_thread_has_ended_is_recorded)
+{
+    check_host(host_whose_main_thread_ends);
+}
+
 static void cases(void)
 {
     RUN(stall_mode_is_for_the_recording_that_asks_for_it);
@@ -214,6 +287,8 @@ static void cases(void)
     RUN(half_a_request_is_waited_for_and_then_no_more);
     RUN(host_without_descriptors_waits_without_spinning);
     RUN(host_that_closes_all_descriptors_keeps_its_own);
+    RUN(recording_that_ends_when_no_file_can_be_opened_leaves_a_session_that_can_be_closed);
+    RUN(host_whose_main_thread_has_ended_is_recorded);
 }
 
 int main(void)

@@ -145,7 +145,7 @@ static inline void host_stats(struct host *h)
 static inline bool host_load(struct host *h)
 {
     char path[64], why[JSP_READ_WHY] = "";
-    snprintf(path, sizeof path, "/proc/self/fd/%d", h->fd);
+    snprintf(path, sizeof path, "/proc/thread-self/fd/%d", h->fd);
     if (!CHECK_EQ(jsp_read_open(&h->read, path, why), 0)) {
         printf("# %s\n", why);
         return false;
