@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -248,6 +249,7 @@ static int preload_options(jsprof_options *o)
 static void preload_remove(const char *pattern)
 {
     char path[PRELOAD_PATH];
+    struct stat is;
     size_t n = 0;
     for (const char *at = pattern; *at && n < sizeof path - PRELOAD_NAME; at++) {
         if (at[0] == '%' && at[1] == 'p')
@@ -257,7 +259,8 @@ static void preload_remove(const char *pattern)
         at += at[0] == '%' && (at[1] == 'p' || at[1] == '%');
     }
     path[n] = 0;
-    unlink(path);
+    if (lstat(path, &is) == 0 && S_ISREG(is.st_mode)) /* and no device */
+        unlink(path);
 }
 
 /* Record into the file, or beside it if that is the file of another process. */
