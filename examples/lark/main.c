@@ -32,8 +32,8 @@ static const char main_help[] =
     "  --jit-stats            say at the end how much was compiled\n"
     "  --help, --version\n"
     "\n"
-    "JSPROF=FILE in the environment records too, with JSPROF_HZ, JSPROF_CLOCK and\n"
-    "JSPROF_ALLOC; JSPROF_CONTROL=1 is as --profile-control.\n"
+    "JSPROF=FILE in the environment records too, with JSPROF_HZ, JSPROF_CLOCK,\n"
+    "JSPROF_ALLOC, JSPROF_TASKS=1 and JSPROF_STALLS; JSPROF_CONTROL=1 is as --profile-control.\n"
     "Read the recording with: jsprof report FILE, jsprof calls FILE\n";
 
 struct main_options {

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 jsprof_thread *lark_profile_thread, *lark_profile_tasks;
 static jsprof *profile_session;
@@ -146,6 +147,13 @@ static void profile_tell_path(void)
         fprintf(stderr, "lark: %s: in use, the profile goes to %s\n", profile_path, path);
 }
 
+/* Does the environment ask for tasks, which stall mode needs? */
+static bool profile_env_has_tasks(void)
+{
+    const char *tasks = getenv("JSPROF_TASKS"), *stalls = getenv("JSPROF_STALLS");
+    return (tasks && strcmp(tasks, "1") == 0) || (stalls && *stalls);
+}
+
 bool lark_profile_start(const struct lark_profile_options *options)
 {
     const char *asked = getenv("JSPROF");
@@ -161,7 +169,9 @@ bool lark_profile_start(const struct lark_profile_options *options)
     profile_tell_path();
     profile_mark_loop();
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
-    lark_profile_tasks = options->tasks || options->open.stalls ? lark_profile_thread : NULL;
+    bool has_tasks = options->tasks || options->open.stalls ||
+                     (!is_asked && profile_env_has_tasks());
+    lark_profile_tasks = has_tasks ? lark_profile_thread : NULL;
     if (err >= 0 && options->calls)
         err = jsprof_calls_set(profile_session, options->calls);
     if (err >= 0)
