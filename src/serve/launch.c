@@ -22,7 +22,7 @@
 #include "preload.h"
 
 enum launch_kind { LAUNCH_HOST, LAUNCH_GJS, LAUNCH_LUA, LAUNCH_OTHER };
-enum { LAUNCH_NOT_RUN = 126, LAUNCH_NOT_FOUND = 127, LAUNCH_SIGNAL = 128, LAUNCH_TEXT = 8192 };
+enum { LAUNCH_TEXT = 8192 };
 
 /* -- What it is ------------------------------------------------------------------- */
 
@@ -194,21 +194,29 @@ static void launch_preload(void)
 /* Execute jsprof-gjs, which is beside us or in PATH, with the program after its options. */
 static void launch_gjs(const struct launch *l)
 {
-    char output[PATH_MAX + 32], hz[32], clock[32], ours[PATH_MAX], form[32];
-    size_t n = 0;
+    char output[PATH_MAX + 32], hz[32], clock[32], ours[PATH_MAX], form[32], stalls[48];
+    size_t n = 0, n_head = 0;
     while (l->words[n])
         n++;
-    char **words = calloc(n + 7, sizeof *words);
+    char **words = calloc(n + 10, sizeof *words);
     if (!words)
         return;
     snprintf(output, sizeof output, "--profile-output=%s", l->output);
     snprintf(hz, sizeof hz, "--profile-hz=%u", (unsigned)l->ask->hz);
     snprintf(clock, sizeof clock, "--profile-clock=%s", l->ask->clock);
     snprintf(form, sizeof form, "--profile-form=%s", l->ask->compact ? "compact" : "plain");
-    bool has_ours = launch_ours(ours, "bin/jsprof-gjs");
-    char *head[] = { has_ours ? ours : "jsprof-gjs", output, hz, clock, form, "--" };
-    memcpy(words, head, sizeof head);
-    memcpy(words + sizeof head / sizeof *head, l->words, n * sizeof *words);
+    snprintf(stalls, sizeof stalls, "--profile-stalls=%uus", (unsigned)l->ask->stall_us);
+    setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
+    if (l->has_children)
+        cli_fail(l->command, "%s: the children of a GJS program are not recorded", l->words[0]);
+    char *const head[] = { launch_ours(ours, "bin/jsprof-gjs") ? ours : "jsprof-gjs",
+                           output, hz, clock, form, l->ask->tasks ? "--profile-tasks" : NULL,
+                           l->ask->alloc ? "--profile-alloc" : NULL,
+                           l->ask->stall_us ? stalls : NULL, "--" };
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        if (head[i])
+            words[n_head++] = head[i];
+    memcpy(words + n_head, l->words, n * sizeof *words);
     execvp(words[0], words);
     free(words);
 }
@@ -238,27 +246,60 @@ static void launch_child(const struct launch *l)
     _exit(err == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_RUN);
 }
 
+/* -- Its process ---------------------------------------------------------------------- */
+
+static volatile sig_atomic_t launch_pid;
+
+/* Who ends us means the program, whose recording we report then. */
+static void launch_pass(int signo)
+{
+    int saved_errno = errno;
+    kill((pid_t)launch_pid, signo);
+    errno = saved_errno;
+}
+
+static void launch_catch(void (*handler)(int))
+{
+    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
 pid_t launch_begin(const struct launch *l)
 {
+    sigset_t both, before;
     fflush(stdout);
+    sigemptyset(&both);
+    sigaddset(&both, SIGTERM);
+    sigaddset(&both, SIGHUP);
+    sigprocmask(SIG_BLOCK, &both, &before);
     pid_t child = fork();
     if (child < 0)
         cli_fail(l->command, "%s", strerror(errno));
     if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
         signal(SIGPIPE, SIG_DFL);
         launch_child(l);
     }
     /* Ctrl-C is for the program; we report what it has recorded. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
+    launch_pid = child;
+    if (child > 0)
+        launch_catch(launch_pass);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return child;
 }
 
 int launch_end(pid_t child)
 {
+    siginfo_t ended;
     int status = 0;
     if (child < 0)
         return LAUNCH_NOT_RUN;
+    while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        continue;
+    launch_catch(SIG_DFL); /* its number is another one's soon */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFSIGNALED(status) ? LAUNCH_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);

@@ -11,6 +11,8 @@
 
 #include "remote.h"
 
+enum { LAUNCH_NOT_RUN = 126, LAUNCH_NOT_FOUND = 127, LAUNCH_SIGNAL = 128 };
+
 struct launch {
     const char *command;          /* for messages */
     const struct remote_ask *ask; /* hz, clock, looker, compact */

@@ -46,7 +46,7 @@ static const char record_help[] =
     "  --alloc          also its allocations; of a process: a no if it samples none\n"
     "  --children       of a program: also what it forks, into OUTPUT.PID each\n"
     "  --merge          with --children: all of them in one capture\n"
-    "  --report         then print the report\n"
+    "  --report         then print the report; with --stalls, the stalls\n"
     "  --follow         of a program: the report again and again while it runs, too\n"
     "  --progress       of a program: each second a line with the size of the capture\n"
     "  --quiet          print no summary on standard error\n";
@@ -147,13 +147,15 @@ static void record_tell(const struct record *r, bool is_whole)
                 "written\n", to, r->remote.who);
 }
 
+/* Print the report; in stall mode, what the loop was kept by. */
 static int record_report(const struct record *r)
 {
+    const struct cli_command *command = r->stalls ? &cli_stalls : &cli_report;
     char *words[] = { r->path };
     const char *files[2];
-    struct cli_arguments a = { .command = "report", .words = words, .n_words = 1,
+    struct cli_arguments a = { .command = command->name, .words = words, .n_words = 1,
                                .files = files };
-    return cli_report.run(&a);
+    return command->run(&a);
 }
 
 static int record_process(struct record *r)
@@ -269,24 +271,73 @@ static int record_merge(struct record *r, const struct stat *since)
     return status;
 }
 
+/* Say which of the things that were asked for the capture does not have. */
+static void record_lacks(const struct record *r, const struct cli_capture *c, const char *program)
+{
+    jsprof_read_tasks *tasks = NULL;
+    jsprof_read_tasks_sum sum = { .size = sizeof sum };
+    if ((r->ask.tasks || r->stalls) && jsprof_read_tasks_open(&tasks, c->reader, NULL) == 0)
+        jsprof_read_tasks_of(tasks, &sum);
+    jsprof_read_tasks_close(tasks);
+    if ((r->ask.tasks || r->stalls) && !sum.tasks && !sum.runs && !sum.turns)
+        cli_fail(c->label, "%s %s", program,
+                 r->stalls ? "reported no turn of a loop that took so long"
+                           : "reported no tasks and no turns of a loop");
+    if (r->ask.alloc && !c->info.alloc_every)
+        cli_fail(c->label, "%s samples no allocations", program);
+    if (!c->info.is_whole && !c->is_cut)
+        cli_fail(c->label, "the end of the recording is missing: %s was killed, has closed the "
+                 "file, or the disk is full", program);
+}
+
+/* Say why there is no capture. */
+static int record_nothing(const struct record *r, const char *program, int status)
+{
+    struct stat is;
+    if (status == LAUNCH_NOT_RUN || status == LAUNCH_NOT_FOUND)
+        return CLI_FAILED; /* reported */
+    if (status > LAUNCH_SIGNAL)
+        return cli_fail(r->ask.command, "%s recorded nothing before signal %d ended it", program,
+                        status - LAUNCH_SIGNAL);
+    if (stat(r->output, &is) == 0 && !is.st_size)
+        return cli_fail(r->output, "nothing could be written into it");
+    return cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no Lua that has "
+                    "the module, and no host that obeys JSPROF, and the library for others is not "
+                    "there or did not run", program);
+}
+
 /* Say what was recorded. Return CLI_FAILED if that is nothing: the file is as it was before. */
 static int record_summary(const struct record *r, const char *program, int status,
-                          const struct stat *before)
+                          const struct stat *before, bool *is_empty)
 {
     struct cli_capture c;
     char samples[CLI_NUMBER];
     if (!record_is_new(r->output, before))
-        return status ? CLI_FAILED
-                      : cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no "
-                                 "Lua that has the module, and no host that obeys JSPROF, and the "
-                                 "library for others is not there or did not run", program);
+        return record_nothing(r, program, status);
     if (cli_load(&c, r->output))
         return CLI_FAILED;
     if (!r->is_quiet)
         fprintf(stderr, "%s: %s samples of %s\n", r->output,
                 cli_count(samples, c.info.samples), program);
+    record_lacks(r, &c, program);
+    *is_empty = !c.info.samples;
     cli_close(&c);
     return CLI_OK;
+}
+
+/* Fail now rather than after the program has run. */
+static int record_can_write(const char *output)
+{
+    struct stat is;
+    int err = 0;
+    const char *slash = strrchr(output, '/');
+    char *folder = slash ? strndup(output, slash == output ? 1 : (size_t)(slash - output)) : NULL;
+    if (stat(output, &is) == 0)
+        err = S_ISDIR(is.st_mode) ? EISDIR : access(output, W_OK) < 0 ? errno : 0;
+    else if (access(folder ? folder : ".", W_OK | X_OK) < 0)
+        err = errno;
+    free(folder);
+    return err ? cli_fail(output, "%s", strerror(err)) : CLI_OK;
 }
 
 static int record_program(struct record *r, char **words)
@@ -296,6 +347,10 @@ static int record_program(struct record *r, char **words)
     if (!r->output && asprintf(&path, "jsprof-%s.cap", slash ? slash + 1 : words[0]) < 0)
         return cli_fail(r->ask.command, "%s", strerror(ENOMEM));
     r->output = r->output ? r->output : path;
+    if (record_can_write(r->output)) {
+        free(path);
+        return CLI_FAILED;
+    }
     struct stat before = { .st_ino = 0 };
     stat(r->output, &before);
     struct stat since = { .st_ino = 0 };
@@ -308,11 +363,13 @@ static int record_program(struct record *r, char **words)
     int status = launch_end(child);
     int failed = r->is_merged && record_is_new(r->output, &before) ? record_merge(r, &since)
                                                                  : CLI_OK;
-    failed = failed ? failed : record_summary(r, words[0], status, &before);
+    bool is_empty = false;
+    failed = failed ? failed : record_summary(r, words[0], status, &before, &is_empty);
     if (!failed && r->has_report) {
         r->path = path ? path : strdup(r->output);
         path = NULL;
         failed = r->path ? record_report(r) : CLI_FAILED;
+        failed = is_empty ? CLI_OK : failed; /* too short a program has not failed */
         free(r->path);
     }
     free(path);
@@ -391,10 +448,13 @@ static int record_run(struct cli_arguments *a)
         return cli_usage(a->command, "--%s is for a program",
                          r.is_followed ? "follow" : r.has_progress ? "progress"
                          : r.has_children ? "children" : "merge");
-    if (a->n_files != 1)
-        return cli_usage(a->command, a->n_files ? "one process at a time" : "no process named");
+    if (!a->n_files)
+        return cli_usage(a->command, "no process named");
     if (!remote_pid(a->files[0], &r.ask.pid))
-        return cli_usage(a->command, "\"%s\" is not the number of a process", a->files[0]);
+        return cli_usage(a->command, "\"%s\" is not the number of a process; a program goes after "
+                         "--", a->files[0]);
+    if (a->n_files != 1)
+        return cli_usage(a->command, "one process at a time");
     snprintf(name, sizeof name, "jsprof-%d.cap", (int)r.ask.pid);
     r.output = r.output ? r.output : name;
     return record_check(&r) ? CLI_USAGE : record_process(&r);

@@ -64,6 +64,114 @@ END_OF_PROGRAM
     done
 fi
 
+# Tasks, allocations and stalls, if they are asked for; and a line for what there is not.
+asked() # FUNCTION COMMAND...
+{
+    function=$1
+    shift
+    rm -f asked.cap
+    run record --tasks --alloc -o asked.cap -- "$@"
+    is_rc 0
+    run loop --csv asked.cap
+    is_rc 0
+    grep -q ',[1-9]' out || wrong 'has no runs of tasks'
+    run info asked.cap
+    has ', one in each 512 KiB'
+    for _ in 1 2 3 4 5; do # a busy machine may leave no time for a sample in it
+        run record --stalls 16ms --clock wall --report -o asked.cap -- "$@"
+        is_rc 0
+        has 'took 16.0 ms or longer'
+        ! grep -qF -- "$function" out || break
+    done
+    has "$function"
+    run info asked.cap
+    has 'only turns of a loop that took longer than 16'
+}
+cat >turns.lark <<'END_OF_PROGRAM'
+fn spin(n) { let i = 0; while i < n { i = i + 1; } return i; }
+fn turn(n) { spin(n); return nil; }
+after(1, turn, 10);
+after(5, turn, 8000000);
+END_OF_PROGRAM
+asked spin "$B/bin/lark" turns.lark
+if command -v lua5.4 >/dev/null && lua5.4 -e 'require "luv"' 2>/dev/null; then
+    cat >turns.lua <<'END_OF_PROGRAM'
+local uv = require "luv"
+local function spin(s) local t = uv.hrtime() while uv.hrtime() - t < s * 1e9 do end end
+for i = 1, 3 do
+    local timer = uv.new_timer()
+    timer:start(5 * i, 0, function() spin(i == 2 and 0.08 or 0) timer:close() end)
+end
+uv.run()
+END_OF_PROGRAM
+    asked spin lua5.4 turns.lua
+fi
+if [ -x "$B/bin/jsprof-gjs" ] && command -v gjs >/dev/null; then
+    cat >turns.js <<'END_OF_PROGRAM'
+function spin(ms) { const end = Date.now() + ms; while (Date.now() < end); }
+const GLib = imports.gi.GLib;
+const loop = new GLib.MainLoop(null, false);
+let n = 0;
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
+    spin(++n === 2 ? 80 : 0);
+    if (n === 3) loop.quit();
+    return true;
+});
+loop.run();
+END_OF_PROGRAM
+    asked spin gjs turns.js
+fi
+if [ -f "$B/lib/jsprof/libjsprof-native.so" ] &&
+    ! readelf -d "$B/lib/jsprof/libjsprof-native.so" | grep -Eq 'lib[atu]+b?san'; then
+    run record --tasks --alloc -o lacks.cap -- true
+    is_rc 0
+    says 'lacks.cap: true reported no tasks and no turns of a loop'
+    says 'lacks.cap: true samples no allocations'
+    run record --stalls 16ms --report -o lacks.cap -- true
+    is_rc 0
+    says 'lacks.cap: true reported no turn of a loop that took so long'
+    run record --report -o lacks.cap -- true # too short for a sample, which is no failure
+    is_rc 0
+
+    # A file that can not be written, before the program runs; a full disk; a device stays one.
+    for output in . /nowhere/x.cap; do
+        run record -o $output -- sh -c 'echo ran'
+        is_rc 1
+        [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || wrong 'is not one line alone'
+    done
+    mkdir links
+    ln -s /dev/full links/full.cap
+    run record -o links/full.cap -- sh -c 'exec sh -c :'
+    is_rc 1
+    says 'links/full.cap: nothing could be written into it'
+    [ -h links/full.cap ] && [ -c /dev/full ] || wrong 'replaces a device'
+    run record -o missing.cap -- sh -c 'sleep 0.1; kill -KILL $$'
+    is_rc 137
+    [ "$(wc -l <err)" -ge 1 ] || wrong 'does not say that the end is missing'
+    run record sleep 1
+    is_rc 2
+    says '"sleep" is not the number of a process; a program goes after --'
+
+    # It reads our standard input. Who ends us ends it.
+    echo words >words
+    run record -o in.cap -- cat <words
+    is_rc 0
+    has words
+    for signal in TERM HUP; do
+        rm -f ended.cap told
+        "$jsprof" record -o ended.cap -- sh -c 'echo $$ >told; exec sleep 60' 2>err &
+        pid=$!
+        until [ -s told ] && [ -s ended.cap ]; do sleep 0.05; done
+        kill -$signal $pid
+        rc=0
+        wait $pid || rc=$?
+        ran="jsprof record, ended by $signal"
+        [ $rc = 143 ] || [ $rc = 129 ] || wrong "exit status $rc"
+        says 'ended.cap: '
+        ! kill -0 "$(cat told)" 2>/dev/null || wrong 'the program goes on'
+    done
+fi
+
 # What fails.
 run record -o none.cap -- ./no-such-program
 is_rc 127
