@@ -223,22 +223,14 @@ DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-d
   lintian $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
-# Tests of real engines are no part of check or .ci/run: on two processors the build took from 78 s
-# to 16 minutes, by the load and what modules were here; many.sh has failed at a load of 80.
+# Tests of real engines are no part of check; .ci/run makes both.
 .PHONY: deps-engines check-engines
-ENGINES_BUILDER = go.opentelemetry.io/collector/cmd/builder@v0.159.0
-deps-engines check-engines: export PATH := $(PATH):/usr/local/go/bin
-deps-engines: ## build the OpenTelemetry collector from its Go modules (needs Go 1.25)
-	@mkdir -p $(B)/engines/work
-	sed 's|OUTPUT|$(abspath $(B))/engines/work|' tests/engines/collector-build.yaml \
-	  >$(B)/engines/collector-build.yaml
-	CGO_ENABLED=0 GOBIN=$(abspath $(B))/engines go install $(ENGINES_BUILDER)
-	CGO_ENABLED=0 $(B)/engines/builder --skip-strict-versioning \
-	  --config $(B)/engines/collector-build.yaml
-	mv $(B)/engines/work/otelcol $(B)/engines/otelcol
+deps-engines: ## build the OpenTelemetry collector from its Go modules (with any Go, and a network)
+	@tests/engines/deps '$(B)/engines'
 
 check-engines: all ## let the engines that deps-engines has built take our profiles
-	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh $(wildcard tests/engines/*.sh)
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' JOBS=1 ALONE='$(ALONE)' sh tests/run.sh \
+	  $(filter-out %/lib.sh,$(wildcard tests/engines/*.sh))
 
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \
