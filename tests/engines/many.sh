@@ -4,12 +4,12 @@
 # again. Each host has its shares, all have those of `jsprof merge`, and labels arrive.
 #
 # SPDX-License-Identifier: MIT
-. "$SRCDIR/tests/serve/lib.sh"
+. "$SRCDIR/tests/engines/lib.sh"
 collector=$B/engines/otelcol
 hosts=${HOSTS:-50}
 windows=3
 [ -x "$collector" ] || { echo 'SKIP: needs make deps-engines'; exit 77; }
-command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
+needs_python
 net=jp$$
 ip netns add $net-0 2>/dev/null && ip netns del $net-0 ||
     { echo 'SKIP: needs network namespaces, which a container may forbid'; exit 77; }
@@ -28,27 +28,6 @@ trap 'exit 1' HUP INT TERM
 ip link add $net type bridge
 ip addr add 10.213.0.1/16 dev $net
 ip link set $net up
-
-cat >collector.yaml <<END_OF_CONFIGURATION
-receivers: {otlp: {protocols: {http: {endpoint: "10.213.0.1:4318"}}}}
-exporters: {file: {path: $tmp/profiles.json, append: true}}
-service:
-  pipelines: {profiles: {receivers: [otlp], exporters: [file]}}
-  telemetry: {metrics: {level: none}}
-END_OF_CONFIGURATION
-engine()
-{
-    "$collector" --config "file:$tmp/collector.yaml" \
-        --feature-gates=service.profilesSupport >>engine.log 2>&1 &
-    engine=$!
-    pids="$pids $engine"
-    tries=0
-    until python3 -c "import socket; socket.create_connection(('10.213.0.1', 4318))" 2>/dev/null; do
-        tries=$((tries + 1))
-        [ $tries -lt 600 ] || { cat engine.log; exit 1; }
-        sleep 0.1
-    done
-}
 
 # The same program three times: 8 : 16 : 32, in turns of 2 ms, ten times a second, so that 50 of
 # them have room on two processors.
@@ -122,7 +101,7 @@ machine() # NUMBER COMMAND...: its host
     pids="$pids $!"
 }
 touch err
-engine
+begin_collector 10.213.0.1:4318
 paces=
 for i in $(seq "$hosts"); do
     case $((i % 3)) in
@@ -154,10 +133,9 @@ for i in $(seq "$hosts"); do
     pushes="$pushes $!"
 done
 sleep 9
-kill -KILL $engine
-wait $engine 2>/dev/null || :
+murder
 sleep 2
-engine
+begin_collector 10.213.0.1:4318
 for push in $pushes; do wait "$push" || { ran='jsprof push'; wrong "status $?"; }; done
 cat "$tmp"/*/pushed >out
 ran='jsprof push'
@@ -171,8 +149,7 @@ for i in $(seq "$hosts"); do
     pushes="$pushes $!"
 done
 for push in $pushes; do wait "$push" 2>/dev/null || :; done
-kill $engine
-wait $engine || :
+halt
 run merge -o merged.cap ./*.cap
 is_rc 0
 "$jsprof" report --csv --by function merged.cap >merged.csv 2>err || wrong 'has no report'

@@ -6,31 +6,21 @@
 # It is of PARCA, or build/engines/parca, which nothing here builds.
 #
 # SPDX-License-Identifier: MIT
-. "$SRCDIR/tests/serve/lib.sh"
+. "$SRCDIR/tests/engines/lib.sh"
 parca=${PARCA:-$B/engines/parca}
 [ -x "$parca" ] || { echo 'SKIP: needs a binary of Parca: PARCA=FILE'; exit 77; }
-command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+needs_python
+port=$(ports 1)
 storage="object_storage: {bucket: {type: FILESYSTEM, config: {directory: $tmp/objects}}}"
 echo "$storage" >parca.yaml
 
 engine()
 {
-    "$parca" --config-path="$tmp/parca.yaml" --http-address="127.0.0.1:$port" --log-level=warn \
-        --enable-persistence --storage-enable-wal --storage-path="$tmp/stored" \
-        --debuginfo-cache-dir="$tmp/cache" \
-        --debuginfod-upstream-servers=http://127.0.0.1:9 >>engine.log 2>&1 &
-    engine=$!
-    pids="$pids $engine"
-    tries=0
-    until python3 -c "import urllib.request
-urllib.request.urlopen('http://127.0.0.1:$port/metrics', timeout=9)" 2>/dev/null; do
-        kill -0 $engine 2>/dev/null || { cat engine.log; echo 'Parca has ended'; exit 1; }
-        tries=$((tries + 1))
-        [ $tries -lt 600 ] || { cat engine.log; echo 'Parca does not answer'; exit 1; }
-        sleep 0.1
-    done
+    begin Parca "http://127.0.0.1:$port/metrics" \
+        "$parca" --config-path="$tmp/parca.yaml" --http-address="127.0.0.1:$port" \
+        --log-level=warn --enable-persistence --storage-enable-wal \
+        --storage-path="$tmp/stored" --debuginfo-cache-dir="$tmp/cache" \
+        --debuginfod-upstream-servers=http://127.0.0.1:9
 }
 
 asked() # LABELS PROCESSES: what it has by its own API
@@ -54,14 +44,11 @@ done
     --seconds 2 >pushed 2>&1 &
 push=$!
 sleep 5
-kill -KILL $engine
-wait $engine 2>/dev/null || :
+murder
 sleep 2
 engine
 wait $push || { cp pushed out; ran='jsprof push'; wrong "status $?"; }
-ran='jsprof push'
-grep -Eq ' 6 windows, .* [1-9][0-9]* sent, 0 refused, 0 dropped, 0 wait' pushed ||
-    { cp pushed out; wrong 'not all was sent'; }
+is_sent pushed 6
 
 # The same processes right after, since one command at a time records a process.
 for i in $hosts; do
@@ -74,8 +61,7 @@ asked 'env="test",job="lark"' "$hosts"
 
 # Its scraper asks jsprof serve. It keeps the labels of a target, and not those of samples: the
 # profile is of all processes.
-kill $engine
-wait $engine || :
+halt
 token=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 echo "$token" >token
 "$jsprof" serve --listen 127.0.0.1:0 --token-file token >served 2>err &
@@ -84,8 +70,7 @@ until grep -q http served; do sleep 0.05; done
 address=$(sed -n 's|^jsprof serves http://\([^/]*\)/.*|\1|p' served)
 {
     echo "$storage"
-    sed -n '/^Parca:/,/^Alloy/s/^    //p' "$SRCDIR/docs/fleet.md" |
-        sed "s/TOKEN/$token/; s/127.0.0.1:4680/$address/; s/: 10s/: 3s/"
+    lines_for Parca: | sed "s/TOKEN/$token/; s/127.0.0.1:4680/$address/; s/: 10s/: 3s/"
 } >parca.yaml
 cp parca.yaml out
 ran='the lines of docs/fleet.md'
@@ -93,6 +78,5 @@ has "$token"
 has "$address"
 engine
 asked 'job="jsprof"' ''
-kill $engine
-wait $engine || :
+halt
 exit $bad

@@ -6,16 +6,12 @@
 # It is of PYROSCOPE, or build/engines/pyroscope, which nothing here builds.
 #
 # SPDX-License-Identifier: MIT
-. "$SRCDIR/tests/serve/lib.sh"
+. "$SRCDIR/tests/engines/lib.sh"
 pyroscope=${PYROSCOPE:-$B/engines/pyroscope}
 [ -x "$pyroscope" ] || { echo 'SKIP: needs a binary of Pyroscope: PYROSCOPE=FILE'; exit 77; }
-command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-ports=$(python3 -c 'import socket
-all = [socket.socket() for i in range(4)]
-for s in all: s.bind(("127.0.0.1", 0))
-print(*(s.getsockname()[1] for s in all))')
-# shellcheck disable=SC2086
-set -- $ports
+needs_python
+# shellcheck disable=SC2046
+set -- $(ports 4)
 port=$1 grpc=$2 members=$3 raft=$4
 
 # Everything on the loopback, and no statistics to anybody.
@@ -33,7 +29,8 @@ done
 # shellcheck disable=SC2086
 engine()
 {
-    "$pyroscope" -target=all -usage-stats.enabled=false -self-profiling.disable-push=true \
+    begin Pyroscope "http://127.0.0.1:$port/ready" "$pyroscope" -target=all \
+        -usage-stats.enabled=false -self-profiling.disable-push=true \
         -log.level=warn -architecture.storage=v1 -write-path=ingester \
         -server.http-listen-address=127.0.0.1 -server.http-listen-port="$port" \
         -server.grpc-listen-address=127.0.0.1 -server.grpc-listen-port="$grpc" \
@@ -42,17 +39,7 @@ engine()
         -storage.backend=filesystem -storage.filesystem.dir="$tmp/shared" \
         -pyroscopedb.data-path="$tmp/data" -metastore.data-dir="$tmp/meta" \
         -metastore.raft.dir="$tmp/raft" -metastore.raft.snapshots-dir="$tmp/raft" \
-        -compactor.data-dir="$tmp/compactor" $more >>engine.log 2>&1 &
-    engine=$!
-    pids="$pids $engine"
-    tries=0
-    until python3 -c "import urllib.request
-urllib.request.urlopen('http://127.0.0.1:$port/ready', timeout=9)" 2>/dev/null; do
-        kill -0 $engine 2>/dev/null || { cat engine.log; echo 'Pyroscope has ended'; exit 1; }
-        tries=$((tries + 1))
-        [ $tries -lt 1200 ] || { cat engine.log; echo 'Pyroscope is not ready'; exit 1; }
-        sleep 0.1
-    done
+        -compactor.data-dir="$tmp/compactor" $more
 }
 
 touch err
@@ -71,8 +58,7 @@ is_rc 0
 
 pushed() # KIND: what was said of six windows
 {
-    grep -Eq ' 6 windows, .* [1-9][0-9]* sent, 0 refused, 0 dropped, 0 wait' "pushed.$1" ||
-        { cp "pushed.$1" out; ran="jsprof push --to $1"; wrong 'not all was sent'; }
+    is_sent "pushed.$1" 6
     ran="pyroscope.py via=$1"
     # shellcheck disable=SC2086
     PYTHONPATH=$SRCDIR/tests/engines python3 -B "$SRCDIR/tests/engines/pyroscope.py" \
@@ -90,12 +76,10 @@ pushed pusher
 push pyroscope &
 push=$!
 sleep 5
-kill -KILL $engine
-wait $engine 2>/dev/null || :
+murder
 sleep 2
 engine
 wait $push || { cp pushed.pyroscope out; ran='jsprof push --to pyroscope'; wrong "status $?"; }
 pushed pyroscope
-kill $engine
-wait $engine || :
+halt
 exit $bad
