@@ -177,7 +177,7 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
         return;
     }
     if (!jsp_peer_can_be_written(peer)) {
-        control_refuse(peer, -EBADF, "no descriptor was passed that can be written");
+        control_refuse(peer, -EBADF, "no writable descriptor came, or the process has none");
         return;
     }
     const struct jsp_session_aim aim = { .fd = peer->passed, .hz = r->hz,
