@@ -217,7 +217,7 @@ DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light libpcre3 curl tshark
 DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \
   libluajit2-5.1-2
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
-DEPS_EXPORT = zsh fish mandoc golang-go python3-jsonschema protobuf-compiler
+DEPS_EXPORT = zsh fish mandoc systemd golang-go python3-jsonschema protobuf-compiler
 DEPS_BROWSER = chromium firefox-esr
 DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-dev debhelper \
   lintian $(DEPS_HOSTS)
