@@ -15,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "remote.h"
+
 enum {
+    FLEET_LOOK_MS = 1000, /* between two looks whether a signal ends the command */
     FLEET_LATE_MS = 2000, /* wait so long for processes after the end */
     FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
     FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
@@ -198,8 +201,11 @@ static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
             if (f->at[i].talk.fd >= 0)
                 wait[open++] = (struct pollfd){ .fd = f->at[i].talk.fd, .events = POLLIN };
         wait[open] = (struct pollfd){ .fd = ask->client, .events = POLLRDHUP };
+        left = left < FLEET_LOOK_MS ? left : FLEET_LOOK_MS;
         if (open && poll(wait, open + 1, (int)left) < 0 && errno != EINTR)
             err = -errno;
+        if (remote_is_caught() && f->until_ms > fleet_now_ms())
+            f->until_ms = fleet_now_ms();
         if (wait[open].revents)
             err = -ECANCELED;
         for (uint32_t i = 0, k = 0; i < f->n && !err; i++)

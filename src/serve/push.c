@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,11 @@
 #include "push_words.h"
 #include "remote.h"
 
-enum { PUSH_MIB = 1 << 20 };
+enum {
+    PUSH_MIB = 1 << 20,
+    PUSH_LOCK_MS = 50,     /* between two tries to get the queue for us alone */
+    PUSH_LOCK_TRIES = 200, /* the process that records may outlive a command that is killed */
+};
 
 static const char push_help[] =
     "usage: jsprof push [OPTION]... --to KIND ADDRESS\n"
@@ -85,6 +90,14 @@ static int push_queue(struct push *p, const char *folder, uint32_t mib)
     snprintf(path, sizeof path, "%s%s", folder ? folder : state && *state ? state : home,
              folder ? "" : state && *state ? "/jsprof/push" : "/.local/state/jsprof/push");
     int err = queue_open(&p->queue, path, (uint64_t)mib * PUSH_MIB);
+    for (int i = 0; err == -EWOULDBLOCK && i < PUSH_LOCK_TRIES; i++) {
+        poll(NULL, 0, PUSH_LOCK_MS);
+        queue_close(&p->queue);
+        err = queue_open(&p->queue, path, (uint64_t)mib * PUSH_MIB);
+    }
+    if (err == -EWOULDBLOCK)
+        return cli_usage(p->command, "another push uses the queue %s: name another with --queue",
+                         path);
     return err ? cli_fail(path, "%s", strerror(-err)) : CLI_OK;
 }
 

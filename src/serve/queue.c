@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,10 +99,12 @@ static int queue_at_path(struct queue *q)
     int fd = open(q->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
+    /* A folder that is made again can be locked already: by our own other process, say. */
+    bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     q->is_another = q->folder >= 0;
     queue_close(q);
     q->folder = fd;
-    return 0;
+    return is_locked || q->is_another ? 0 : -EWOULDBLOCK;
 }
 
 int queue_open(struct queue *q, const char *path, uint64_t most)

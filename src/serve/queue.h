@@ -1,8 +1,9 @@
 /* serve/queue.h - requests that wait in a folder until an engine takes them.
  *
- * Each is a file, which is there whole or not at all: a process that is killed loses none. When the
- * folder is full, the oldest ones make place. Two processes may use a folder at once: one puts, one
- * takes. A folder that is removed meanwhile is made again.
+ * Each is a file, which is there whole or not at all: a process that is killed loses none. When
+ * the folder is full, the oldest ones make place. Two processes of one command may use a folder
+ * at once: one puts, one takes. The command has a lock on the folder, so that no other command
+ * does. A folder that is removed meanwhile is made again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,7 +27,8 @@ struct queue {
 };
 
 /* Open the folder, and make it and its parents (0700) if they are not there. What an interrupted
- * put has left is removed. Return 0 or a negative errno. */
+ * put has left is removed. The lock ends with the last process that inherits the descriptor. Return
+ * 0, -EWOULDBLOCK while another command has the lock, or another negative errno. */
 int queue_open(struct queue *q, const char *path, uint64_t most);
 void queue_close(struct queue *q);
 

@@ -143,6 +143,26 @@ profile = gzip.decompress(body)
 check(b"spin (spin.lark:1)" in profile and pid.encode() in profile, "is no profile")
 check(not os.listdir("queue"), "leaves %s" % os.listdir("queue"))
 
+# A second command on the queue gets a clear no, and the first one goes on.
+first = push("--to", "pyroscope", address, queue="q.two")
+until(lambda: len(engine.seen) >= 7, "sends nothing")
+error = end(push("--to", "pyroscope", "--windows", "1", address, queue="q.two"), 2,
+            "another push uses the queue q.two: name another with --queue")
+check(error.count("\n") == 1, "not one line: " + error)
+first.terminate()
+check("gone from the queue" not in end(first, 0, " 0 refused, 0 dropped"), "is disturbed")
+
+# One that is killed leaves the queue to the next one soon: a signal ends the window, too.
+first = push("--to", "pyroscope", address, seconds="3000", queue="q.two")
+until(lambda: children(first.pid), "has no recorder")
+time.sleep(0.5)
+first.kill()
+first.communicate()
+first = push("--to", "pyroscope", address, seconds="3000", queue="q.two")
+until(lambda: children(first.pid), "does not get the queue of one that was killed")
+first.terminate()
+end(first, 0, " 0 refused, 0 dropped")
+
 # What is refused is counted and not sent again.
 engine.plan, engine.seen = [422], []
 end(push("--to", "pyroscope", "--windows", "1", address), 1, "1 refused", "HTTP status 422")
@@ -200,19 +220,22 @@ engine.shutdown()
 engine.server_close()
 with open("queue/000000000000000000000-000000.push", "wb") as f:
     f.write(b"/ingest\nx\n" + b"y" * (1 << 20))
-process = push("--to", "pyroscope", "--windows", "1", "--queue-mib", "1", "http://127.0.0.1:9")
+process = push("--to", "pyroscope", "--queue-mib", "1", "http://127.0.0.1:9")
 limit = time.monotonic() + 60
 while os.path.exists("queue/000000000000000000000-000000.push"):
     check(time.monotonic() < limit, "the queue has no bound")
     time.sleep(0.1)
+until(lambda: requests("queue"), "nothing waits")
 process.terminate()
-end(process, 1, "1 dropped", "1 wait")
+made, *rest, wait = account(end(process, 1, "1 dropped"))
+check(wait == made and wait, "%d made, %d wait" % (made, wait))
 
 # What is no request in the queue is dropped and counted.
 engine = Engine([], port)
 with open("queue/000000000000000000000-000001.push", "wb") as f:
     f.write(b"\x00\xff")
-end(push("--to", "pyroscope", "--windows", "1", address), 1, "2 sent", "1 dropped, 0 wait")
+end(push("--to", "pyroscope", "--windows", "1", address), 1, "%d sent" % (wait + 1),
+    "1 dropped, 0 wait")
 
 # A status line is an answer, whatever follows it: what the engine took is not sent again. Answers
 # that another one follows are none, and so is the beginning of a status line.
