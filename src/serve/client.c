@@ -224,10 +224,13 @@ static int client_ask(struct serve_process *p)
 {
     struct serve_talk talk;
     int err = serve_begin(&talk, p, "jsprof 1 info", -1);
-    if (!err && !jsp_control_may(talk.fd, &p->pid)) {
+    pid_t pid = 0;
+    if (!err && !jsp_control_may(talk.fd, &pid)) {
         err = -EPERM;
         serve_end(&talk);
     }
+    if (pid > 0) /* 0: a process of another container, which has no number here but its own */
+        p->pid = pid;
     p->fd = talk.fd;
     return err;
 }
