@@ -28,16 +28,20 @@ begin_collector "127.0.0.1:$port"
 mkdir -m 700 emptydir
 
 # A folder of its own under /run and /tmp, in which no other container's files are to be seen.
+go=
 container() # COMMAND...
 {
-    unshare --user --map-root-user --pid --mount --uts --fork --kill-child --mount-proc \
+    $go unshare --user --map-root-user --pid --mount --uts --fork --kill-child --mount-proc \
         sh -c 'mount -t tmpfs none /run && mkdir -m 700 '"$shared"' &&
             mount --bind "$1" '"$shared"' && shift && exec "$@"' sh "$tmp/emptydir" \
         env XDG_RUNTIME_DIR="$shared" "$@"
 }
+go=exec
 container env JSPROF_CONTROL="$control" "$B/bin/lark" \
     "$SRCDIR/examples/lark/programs/shares.lark" 100000 >app.out 2>&1 &
-pids="$pids $!"
+app=$! go=
+# unshare ignores other signals, and so does the first process of a namespace.
+trap 'kill -KILL $app $pids 2>/dev/null || :; rm -rf "$tmp"' EXIT
 tries=0
 until container "$jsprof" ps --csv >seen 2>&1 && grep -q ',ready,[1-9]' seen; do
     tries=$((tries + 1))
