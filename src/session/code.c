@@ -204,6 +204,8 @@ static int codes_add_locked(struct jsp_codes *codes, const struct jsp_code_def *
     memmove(codes->at + at + 1, codes->at + at, (codes->n - at) * sizeof *codes->at);
     codes->at[at] = code;
     codes->n++;
+    /* ORDER: relaxed, see jsp_codes_find. */
+    atomic_store_explicit(&codes->has_any, true, memory_order_relaxed);
     codes_show(codes, code);
     if (codes->announces && def->name)
         code->announced = jsp_gdbjit_add(code->start, code->end, def->name, code->rows,
@@ -314,6 +316,9 @@ static const struct jsp_code *codes_at_time(const struct jsp_codes *codes, uint6
 bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
                     struct jsp_code_hit *hit)
 {
+    /* ORDER: relaxed. A sample that met a range was popped after the range was added. */
+    if (!atomic_load_explicit(&codes->has_any, memory_order_relaxed))
+        return false;
     pthread_mutex_lock(&codes->lock);
     const struct jsp_code *code = codes_at_time(codes, ip, time_ns);
     if (code)
@@ -355,6 +360,8 @@ int jsp_codes_take_over(struct jsp_codes *codes, struct jsp_code *newest)
     }
     if (!n)
         return 0;
+    /* ORDER: relaxed, see jsp_codes_find. */
+    atomic_store_explicit(&codes->has_any, true, memory_order_relaxed);
     if (jsp_grow_by(&codes->at, &codes->capacity, 0, n, sizeof *codes->at) < 0 ||
         jsp_grow_by(&codes->dead, &codes->dead_capacity, 0, n, sizeof *codes->dead) < 0)
         return -ENOMEM;

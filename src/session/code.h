@@ -41,6 +41,7 @@ _Static_assert(offsetof(struct jsp_code, lines) % 8 == 0, "pcs are aligned after
 struct jsp_codes {
     pthread_mutex_t lock;
     bool announces;        /* to debuggers, by gdbjit.h */
+    _Atomic bool has_any;  /* a range was added; read without `lock` */
     struct jsp_jitrows handler; /* the living ranges for the handler */
     struct jsp_jitrows_slot *outgrown[32]; /* owned: arrays that handlers may still read */
     uint32_t n_outgrown;

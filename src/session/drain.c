@@ -150,8 +150,9 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     strcpy(line.session.clock, jsp_clocks[p->setup.clock].key);
     if (p->looks[0] && jsp_writer_metadata(&p->output.writer, "jsprof.looks", p->looks) == 0)
         p->looks[0] = 0;
-    for (struct jsp_thread *t = p->threads; t; t = t->next)
-        jsp_drain_open(p, t);
+    if (jsp_tasks_any(&p->tasks)) /* else it is a cold page of each thread */
+        for (struct jsp_thread *t = p->threads; t; t = t->next)
+            jsp_drain_open(p, t);
     p->is_idle = false;
     if (jsp_output_side(&p->output) < 0)
         return; /* losses are written after the samples that they count */

@@ -15,7 +15,9 @@
 #include <stdio.h>
 
 enum {
-    WALL_AGAIN_NS = 1000000000, /* repeat a sleeper's sample at least so often */
+    WALL_AGAIN_NS = 1000000000, /* repeat a sleeper's sample at least so often ... */
+    WALL_AGAIN_PART = 4,        /* ... or after 1/4 of its sleep, which is longer, ... */
+    WALL_AGAIN_MOST = 4,        /* ... but after 4 times that at most */
     WALL_TRIES = 3,             /* walks of a thread that moves meanwhile */
     WALL_AWAKE_NS = 6000,       /* a thread that sleeps often must run so long on ... */
     WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
@@ -64,11 +66,18 @@ static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as, u
     t->put_ns = now;
 }
 
+/* Return for how long a sleeper's points may wait. */
+static uint64_t wall_again_ns(const struct jsp_looked *t, uint64_t now)
+{
+    uint64_t part = wall_slept_ns(t, now) / WALL_AGAIN_PART, least = WALL_AGAIN_NS;
+    return part < least ? least : part < WALL_AGAIN_MOST * least ? part : WALL_AGAIN_MOST * least;
+}
+
 static void wall_still(struct jsp_looker *l, struct jsp_looked *t, uint64_t now, uint64_t points)
 {
     l->looks[JSP_LOOK_STILL]++;
     t->again += points;
-    if (now - t->put_ns >= WALL_AGAIN_NS)
+    if (now - t->put_ns >= WALL_AGAIN_NS && now - t->put_ns >= wall_again_ns(t, now))
         wall_again(t, now, JSP_PUT_ARMED, 0);
 }
 
