@@ -37,11 +37,13 @@ struct looks_busy {
     struct looks_session of[LOOKS_N_SESSIONS];
     jsprof_function *function;
     uint64_t rounds, period_ns;
-    struct bench_series own[LOOKS_N_BY], all[LOOKS_N_BY], looker, weight[LOOKS_N_BY], rate, handler;
+    struct bench_series own[LOOKS_N_BY], all[LOOKS_N_BY], looker, bare, weight[LOOKS_N_BY], rate,
+                        handler;
 };
 
 struct looks_turn {
-    double own, all, wall, looker;
+    double own, all, wall;
+    double looker; /* CPU time of the thread that sends the signals */
 };
 
 /* The floor: another thread sends as many signals, at random points of each period, into a handler
@@ -78,6 +80,13 @@ static void looks_empty_begin(struct looks_empty *e, uint64_t period_ns)
     sigaction(SIGUSR2, &action, NULL);
     *e = (struct looks_empty){ .to = pthread_self(), .period_ns = period_ns };
     bench_need(pthread_create(&e->thread, NULL, looks_empty_thread, e) == 0, "pthread_create");
+}
+
+static double looks_empty_ns(const struct looks_empty *e)
+{
+    clockid_t clock;
+    bench_need(pthread_getcpuclockid(e->thread, &clock) == 0, "pthread_getcpuclockid");
+    return bench_ns(clock);
 }
 
 static void looks_empty_end(struct looks_empty *e)
@@ -125,9 +134,12 @@ static struct looks_turn looks_busy_turn(struct looks_busy *b, enum looks_by by)
         return looks_busy_sampled(b, by);
     if (by == LOOKS_EMPTY)
         looks_empty_begin(&empty, b->period_ns);
+    double bare = by == LOOKS_EMPTY ? looks_empty_ns(&empty) : 0;
     struct looks_turn r = looks_busy_work(b, b->of[LOOKS_LOOKER].me);
-    if (by == LOOKS_EMPTY)
+    if (by == LOOKS_EMPTY) {
+        r.looker = looks_empty_ns(&empty) - bare;
         looks_empty_end(&empty);
+    }
     return r;
 }
 
@@ -144,6 +156,7 @@ static void looks_busy_turns(struct looks_busy *b)
             bench_add(&b->all[by], (r[by].all / r[LOOKS_NONE].all - 1) * 100);
         }
         bench_add(&b->looker, r[LOOKS_LOOKER].looker / r[LOOKS_LOOKER].wall * 100);
+        bench_add(&b->bare, r[LOOKS_EMPTY].looker / r[LOOKS_EMPTY].wall * 100);
     }
 }
 
@@ -163,6 +176,8 @@ static void looks_busy_print(const struct looks_busy *b, const char *clock, uint
     looks_row("  the whole process", NULL, 0, "%", beside, &b->all[LOOKS_LOOKER]);
     looks_row("  the looker, of the other processor", is_full ? "<= 4%" : "<= 0.4%",
               is_full ? 4 : 0.4, "%", "-", &b->looker);
+    looks_row("  the floor: a thread that only signals", NULL, 0, "%", "it sleeps as often",
+              &b->bare);
     snprintf(beside, sizeof beside, "timers %.2fx; %.0f samples a second of CPU time",
              bench_median(&b->weight[LOOKS_TIMER]), bench_median(&b->rate));
     looks_row("  expirations a sample", "<= 1.05x", 1.05, "x", beside, &b->weight[LOOKS_LOOKER]);

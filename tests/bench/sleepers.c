@@ -13,7 +13,8 @@
 /* -- Many threads --------------------------------------------------------------- */
 
 enum { LOOKS_THREADS = 1000, LOOKS_RUNNING = 10, LOOKS_MANY_HZ = 100, LOOKS_MANY_MS = 3000,
-       LOOKS_MANY_FIRST_MS = 1000, LOOKS_PAIRS = 5,
+       LOOKS_MANY_FIRST_MS = 1000, LOOKS_SETTLED_MS = 20000, LOOKS_PAIRS = 5,
+       LOOKS_GROUPS = 32, /* as the looker's: a look meets one of them */
        LOOKS_STACK = 1 << 16 };
 
 struct looks_many {
@@ -22,6 +23,7 @@ struct looks_many {
     atomic_int ready, n_running; /* threads of which so many run */
     atomic_bool end;
     int pipe[2];
+    double bare_ns;
     pid_t tids[LOOKS_THREADS];
     pthread_t threads[LOOKS_THREADS];
 };
@@ -44,7 +46,19 @@ static void *looks_many_thread(void *arg)
     return NULL;
 }
 
-static void looks_many_begin(struct looks_many *m, enum looks_by by, int n_running)
+/* Wait, or work, for so long. */
+static void looks_pass(int ms, bool works)
+{
+    double end = bench_ns(CLOCK_MONOTONIC) + ms * 1e6;
+    while (bench_ns(CLOCK_MONOTONIC) < end)
+        if (works)
+            looks_work(1000);
+        else
+            poll(NULL, 0, 100);
+}
+
+static void looks_many_begin(struct looks_many *m, enum looks_by by, int n_running,
+                             int first_ms)
 {
     pthread_attr_t attr;
     memset(m, 0, sizeof *m);
@@ -61,7 +75,7 @@ static void looks_many_begin(struct looks_many *m, enum looks_by by, int n_runni
     while (atomic_load(&m->ready) < LOOKS_THREADS)
         poll(NULL, 0, 1);
     bench_need(jsprof_start(m->s.session) == 0, "jsprof_start");
-    poll(NULL, 0, LOOKS_MANY_FIRST_MS);
+    looks_pass(first_ms, false);
 }
 
 static void looks_many_end(struct looks_many *m)
@@ -113,21 +127,11 @@ static struct looks_spent looks_many_spent(const struct looks_many *m, enum look
     return s;
 }
 
-/* Wait, or work, for so long. */
-static void looks_pass(int ms, bool works)
-{
-    double end = bench_ns(CLOCK_MONOTONIC) + ms * 1e6;
-    while (bench_ns(CLOCK_MONOTONIC) < end)
-        if (works)
-            looks_work(1000);
-        else
-            poll(NULL, 0, 100);
-}
-
 struct looks_many_found {
     struct looks_spent part; /* percent of a processor */
     double looker_ns, looks; /* of the whole run */
     double clock_ns;         /* one reading of a sleeper's CPU clock */
+    double bare;             /* percent of a processor; see looks_bare */
 };
 
 static double looks_clock_ns(const struct looks_many *m)
@@ -138,10 +142,48 @@ static double looks_clock_ns(const struct looks_many *m)
     return (bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / LOOKS_THREADS;
 }
 
-static struct looks_many_found looks_many_run(enum looks_by by, int n_running, int ms)
+/* The floor: a thread that wakes up as often, and asks the kernel what a look must at least: the
+ * CPU clocks of a group of sleepers and of those that run, and whether these wait. */
+static void *looks_bare(void *many)
+{
+    struct looks_many *m = many;
+    int n = atomic_load(&m->n_running), fd[LOOKS_RUNNING];
+    char text[256];
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "/proc/self/task/%d/syscall", (int)m->tids[i]);
+        fd[i] = open(text, O_RDONLY | O_CLOEXEC);
+    }
+    double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID), at = bench_ns(CLOCK_MONOTONIC);
+    for (int turn = 0; turn < LOOKS_MANY_MS * LOOKS_MANY_HZ / 1000; turn++) {
+        at += 1e9 / LOOKS_MANY_HZ;
+        struct timespec until = { (time_t)(at / 1e9), (long)((uint64_t)at % 1000000000u) };
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+        for (int i = n + turn % LOOKS_GROUPS; i < LOOKS_THREADS; i += LOOKS_GROUPS)
+            looks_cpu_ns(m->tids[i]);
+        for (int i = 0; i < n; i++)
+            bench_need(looks_cpu_ns(m->tids[i]) > 0 && pread(fd[i], text, sizeof text, 0) > 0,
+                       "asking the kernel about a thread");
+    }
+    m->bare_ns = bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+    for (int i = 0; i < n; i++)
+        close(fd[i]);
+    return NULL;
+}
+
+static double looks_bare_percent(struct looks_many *m)
+{
+    pthread_t thread;
+    bench_need(jsprof_stop(m->s.session) == 0, "jsprof_stop");
+    bench_need(pthread_create(&thread, NULL, looks_bare, m) == 0, "pthread_create");
+    pthread_join(thread, NULL);
+    return m->bare_ns / (LOOKS_MANY_MS * 1e6) * 100;
+}
+
+static struct looks_many_found looks_many_run(enum looks_by by, int n_running, int first_ms,
+                                              int ms)
 {
     static struct looks_many m;
-    looks_many_begin(&m, by, n_running);
+    looks_many_begin(&m, by, n_running, first_ms);
     double begin = bench_ns(CLOCK_MONOTONIC);
     struct looks_spent before = looks_many_spent(&m, by);
     looks_pass(ms, !n_running);
@@ -153,6 +195,8 @@ static struct looks_many_found looks_many_run(enum looks_by by, int n_running, i
     } };
     found.clock_ns = looks_clock_ns(&m);
     found.looker_ns = by == LOOKS_LOOKER ? looks_cpu_of("jsprof-looker") : 0;
+    if (by == LOOKS_LOOKER && n_running)
+        found.bare = looks_bare_percent(&m);
     looks_many_end(&m);
     found.looks = by == LOOKS_LOOKER ? looks_count(m.fd) : 1;
     close(m.fd);
@@ -179,20 +223,26 @@ static double looks_sum_of(const struct looks_spent *s)
 static void looks_many(void)
 {
     char beside[120];
-    struct looks_many_found found = looks_many_run(LOOKS_TIMER, LOOKS_RUNNING, LOOKS_MANY_MS);
+    struct looks_many_found found = looks_many_run(LOOKS_TIMER, LOOKS_RUNNING,
+                                                    LOOKS_MANY_FIRST_MS, LOOKS_MANY_MS);
     double timers = looks_sum_of(&found.part);
-    found = looks_many_run(LOOKS_LOOKER, LOOKS_RUNNING, LOOKS_MANY_MS);
+    found = looks_many_run(LOOKS_LOOKER, LOOKS_RUNNING, LOOKS_MANY_FIRST_MS, LOOKS_MANY_MS);
+    double early = looks_sum_of(&found.part);
+    found = looks_many_run(LOOKS_LOOKER, LOOKS_RUNNING, LOOKS_SETTLED_MS, LOOKS_MANY_MS);
     snprintf(beside, sizeof beside, "of a processor; timers %.1f%%", timers);
     looks_one("1,000 threads, 10 running, wall 100 Hz", "<= 2%", 2, "%", beside,
               looks_sum_of(&found.part));
     looks_one("  of it the looker", NULL, 0, "%", "-", found.part.looker);
     looks_one("  of it the drain", NULL, 0, "%", "-", found.part.drain);
     looks_one("  of it in handlers", NULL, 0, "%", "-", found.part.handlers);
+    looks_one("  the floor: bare wakes and questions", NULL, 0, "%", "no samples", found.bare);
+    looks_one("  all of it, 1 s after the start", NULL, 0, "%", "the others: 20 s after it", early);
     struct bench_series look = { .n = 0 }, clock = { .n = 0 };
     double wakes = looks_wakes_ns(LOOKS_MANY_MS);
     for (int i = 0; i < LOOKS_PAIRS; i++) {
-        struct looks_many_found brief = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_MS);
-        found = looks_many_run(LOOKS_LOOKER, 0, 2 * LOOKS_MANY_MS);
+        struct looks_many_found brief = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_FIRST_MS,
+                                                       LOOKS_MANY_MS);
+        found = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_FIRST_MS, 2 * LOOKS_MANY_MS);
         bench_add(&look, (found.looker_ns - brief.looker_ns - wakes) / (found.looks - brief.looks));
         bench_add(&clock, found.clock_ns);
     }
