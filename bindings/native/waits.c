@@ -6,6 +6,7 @@
 #include "waits.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
@@ -71,6 +72,10 @@ static void waits_end(void)
             *(void **)&next = dlsym(RTLD_NEXT, #name);                                    \
             /* ORDER: relaxed, as above. */                                               \
             atomic_store_explicit(&known, next, memory_order_relaxed);                    \
+        }                                                                                 \
+        if (!next) { /* an older libc */                                                  \
+            errno = ENOSYS;                                                               \
+            return -1;                                                                    \
         }                                                                                 \
         waits_begin();                                                                    \
         int result = next arguments;                                                      \

@@ -250,7 +250,7 @@ TEST(sandbox_that_kills_for_any_other_call)
     place_in_child(sandbox_that_kills, true);
 }
 
-/* Where the machine was busy, the looker made its timer in the sandbox, which killed the host. */
+/* Where the machine was busy, the looker began in the sandbox, which killed the host. */
 TEST(sandbox_may_begin_right_after_start)
 {
     place_in(&(struct place){ .change = sandbox_that_kills, .is_alone = true,
