@@ -26,7 +26,7 @@ static const char convert_help[] =
     "  dot         .dot              which task scheduled which, for Graphviz\n"
     "  syscap, compact (the same)    a capture: plain for Sysprof, or much smaller\n"
     "  --to pprof|otlp|firefox|speedscope|chrome|perfetto|folded|perf|callgrind\n"
-    "  --to csv|json|dot|syscap|compact\n"
+    "  --to csv|json|dot|syscap|compact; --follow  written anew while FILE grows\n"
     "  -o, --output FILE  (default -) its ending may be FORMAT; --lines  of C code\n"
     CLI_FILTER_HELP;
 
@@ -147,5 +147,6 @@ const struct cli_command cli_convert = {
     .summary = "the capture in the format of another tool",
     .help = convert_help,
     .run = convert_run,
+    .is_followed = true,
     .is_for_files = true,
 };

@@ -27,7 +27,7 @@ static const char dump_help[] =
     "lines. The lines after a JITMAP list its names.\n"
     "\n"
     "  --symbols DIR    also look in DIR for files with names\n"
-    CLI_FORM_HELP
+    CLI_FORM_FOLLOW_HELP
     "\n"
     "With --csv and --json there is one row for each address of a SAMPLE (a is the\n"
     "weight, b the address), name of a JITMAP (a is its address), counter (a is its\n"
@@ -410,5 +410,6 @@ const struct cli_command cli_dump = {
     .summary = "every frame of a file, or each thread of a process now",
     .help = dump_help,
     .run = dump_run,
+    .is_followed = true,
     .documents = { &dump_document, &serve_stacks_document },
 };

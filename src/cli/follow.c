@@ -339,7 +339,7 @@ int cli_follow(const struct cli_command *c, struct cli_arguments *a, int (*end)(
     struct follow f = { .command = c, .arguments = a, .end = end };
     for (int i = 0; i < a->n_words; i++)
         if (strcmp(a->words[i], "-") == 0)
-            return cli_usage(a->command, "--follow wants a file, not standard input");
+            return cli_usage(a->command, "--follow wants files by name, not -");
     f.read = cli_followed_start();
     if (!f.read)
         return cli_fail("--follow", "%s", strerror(ENOMEM));

@@ -19,6 +19,7 @@ static const char html_help[] =
     "page shows what changed from the first to the second.\n"
     "\n"
     "  -o PAGE, --output PAGE   write to PAGE (- is standard output)\n"
+    "  --follow                 write PAGE anew while FILE grows\n"
     "  --lines                  add lines of native code, from addr2line\n"
     "  --sources                put the source files into the page, with heat by\n"
     "                           line and by operation of the bytecode\n"
@@ -142,5 +143,6 @@ const struct cli_command cli_html = {
     .summary = "a page for a browser: flame graph, timeline, tables; two: their difference",
     .help = html_help,
     .run = html_run,
+    .is_followed = true,
     .is_for_files = true,
 };

@@ -20,6 +20,7 @@ static const char merge_help[] =
     "\n"
     "  -o, --output FILE   the new capture, written whole or not at all; - is\n"
     "                      standard output\n"
+    "  --follow            write OUTPUT anew while the captures grow\n"
     "\n"
     "If two captures use one process number for different command lines, the later\n"
     "capture's process gets a new number, above 4194303. If captures come from\n"
@@ -89,12 +90,13 @@ static int merge_run(struct cli_arguments *a)
         return cli_usage(a->command, "no output: name a file with -o");
     if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage(a->command, "a capture is not for a terminal: name a file");
-    if (cli_outfile_spares(output, a->files, a->n_files))
-        return CLI_FAILED;
+    int status = cli_outfile_spares(output, a->files, a->n_files);
+    if (status)
+        return status;
     m.captures = calloc((size_t)a->n_files, sizeof *m.captures);
     m.inputs = calloc((size_t)a->n_files, sizeof *m.inputs);
-    int status = m.captures && m.inputs ? merge_open(&m, a)
-                                        : cli_fail(output, "%s", strerror(ENOMEM));
+    status = m.captures && m.inputs ? merge_open(&m, a)
+                                    : cli_fail(output, "%s", strerror(ENOMEM));
     if (status == CLI_OK)
         status = merge_write(&m, output);
     while (m.n > 0)
@@ -109,5 +111,6 @@ const struct cli_command cli_merge = {
     .summary = "several captures as one",
     .help = merge_help,
     .run = merge_run,
+    .is_followed = true,
     .is_for_files = true,
 };

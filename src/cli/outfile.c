@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "followed.h"
 #include "open.h"
 #include "options.h"
 
@@ -129,6 +130,8 @@ static bool outfile_is_regular(const char *path, int standard, struct stat *out)
 int cli_outfile_spares(const char *output, const char *const *inputs, int n)
 {
     struct stat out, in;
+    if (strcmp(output, "-") == 0 && cli_followed_is_on())
+        return cli_usage(NULL, "--follow writes the output again and again: name a file with -o");
     if (!outfile_is_regular(output, STDOUT_FILENO, &out))
         return CLI_OK;
     for (int i = 0; i < n; i++)

@@ -23,7 +23,8 @@ struct cli_outfile {
 };
 
 /* Check that the output neither replaces nor extends a file that is read, by any path or
- * through standard input or output. CLI_OK, or CLI_FAILED, which is reported. */
+ * through standard input or output, and that --follow can write it again. CLI_OK, CLI_FAILED or
+ * CLI_USAGE, which is reported. */
 int cli_outfile_spares(const char *output, const char *const *inputs, int n);
 
 /* Open the file. CLI_OK, or CLI_FAILED: the error is reported and nothing is open. */

@@ -114,14 +114,37 @@ kill -TERM $pid
 ends 0
 exec 3>&-
 
+# A command that writes a file writes it anew, whole each time.
+for command in 'html -o' 'convert --to csv -o' 'merge -o'; do
+    rm -f made
+    begin
+    # shellcheck disable=SC2086
+    follow grow.cap $command made
+    until_true test -s made
+    cp made first
+    grow
+    until_true eval '! cmp -s made first'
+    complete
+    ends 0
+    is_err ''
+    exec 3>&-
+    # shellcheck disable=SC2086
+    "$jsprof" $command once grow.cap
+    cmp -s made once || wrong 'leaves another file than without --follow'
+done
+run convert --to csv --follow good.cap
+is_rc 2
+again='--follow writes the output again and again: name a file with -o'
+is_err "jsprof: $again (try: jsprof --help)"
+
 # What can not be followed.
 run report --follow absent.cap
 is_rc 1
 is_err 'jsprof: absent.cap: No such file or directory'
 run report --follow - <good.cap
 is_rc 2
-is_err 'jsprof report: --follow wants a file, not standard input (try: jsprof report --help)'
-for command in html view convert merge dump ps top serve push; do
+is_err 'jsprof report: --follow wants files by name, not - (try: jsprof report --help)'
+for command in view ps top serve push; do
     run $command --follow good.cap
     is_rc 2
     is_err "jsprof $command: unknown option --follow (try: jsprof $command --help)"
