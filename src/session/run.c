@@ -113,6 +113,16 @@ static void run_start_sched(struct jsprof *p)
     jsp_writer_metadata(&p->output.writer, "jsprof.sched", text);
 }
 
+/* End the drain of a start that failed. The caller holds `lock`. */
+static void run_unspawn(struct jsprof *p)
+{
+    p->quit = true;
+    jsp_ask_ring(&p->ask);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->drain, NULL);
+    pthread_mutex_lock(&p->lock);
+}
+
 static int run_start_locked(struct jsprof *p)
 {
     /* at what was loaded since open or since the last run */
@@ -122,14 +132,18 @@ static int run_start_locked(struct jsprof *p)
     bool needs_drain = !jsp_alone_serves(p);
     run_choose_source(p);
     run_start_sched(p);
-    int err = run_arm_all(p);
-    if (!err && needs_drain)
-        err = jsp_drain_spawn(p);
+    /* before the threads are armed: the caller, which is one of them, sleeps until it has begun */
+    int err = needs_drain ? jsp_drain_spawn(p) : 0;
+    bool has_drain = needs_drain && !err;
+    if (!err)
+        err = run_arm_all(p);
     if (err) {
         run_disarm_all(p);
         run_stop_looker(p);
         jsp_sched_end(&p->sched, p->threads);
     }
+    if (err && has_drain)
+        run_unspawn(p);
     p->running = !err;
     p->draining = !err && needs_drain;
     return err;
