@@ -119,11 +119,6 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "all %s timer expirations were lost, most of them as \"%s\": "
                             "jsprof info shows more",
                  cli_count(n, t->expirations), a.most.name);
-    else if (cli_is_ended(a.undelivered, t->expirations))
-        snprintf(out, size, "Threads ended before the signals of %s of the timer expirations came: "
-                            "the shares lack them. Threads that live longer, as those of a pool "
-                            "do, have more samples",
-                 cli_percent(share, (double)a.undelivered / (double)t->expirations));
     else if (counts_waits && advice_unserved(&a) * (double)ADVICE_UNSERVED > 1)
         snprintf(out, size, "Threads that had work waited for a processor in %s of the time, "
                             "because others had it or a quota was used up: --state waiting "
@@ -135,6 +130,11 @@ bool cli_advice(const struct cli_capture *c, char *out, size_t size)
         snprintf(out, size, "The threads waited for %s of the time, which the CPU clock does not "
                             "see: the wall clock shows where",
                  cli_percent(share, (double)(passed - ran) / (double)passed));
+    else if (cli_is_ended(a.undelivered, t->expirations))
+        snprintf(out, size, "Threads ended before the signals of %s of the timer expirations came: "
+                            "the shares lack them. Threads that live longer, as those of a pool "
+                            "do, have more samples",
+                 cli_percent(share, (double)a.undelivered / (double)t->expirations));
     else if (!is_wall && t->samples >= ADVICE_FEW && t->samples < t->expirations / ADVICE_SELDOM)
         snprintf(out, size, "A sample counts for %s expirations, because the kernel measures CPU "
                             "time at its own tick; the wall clock is sampled at the full rate",

@@ -10,8 +10,8 @@
 enum { CLI_ADVICE = 256 }; /* bytes that hold any */
 
 /* Write one sentence, without its full stop, about a capture of which all is chosen: no sample of
- * a short program, nothing but losses, threads that ended before their signals came, threads that
- * mostly waited, far fewer samples than were asked for. Return false if there is nothing to
+ * a short program, nothing but losses, threads that mostly waited, threads that ended before their
+ * signals came, far fewer samples than were asked for. Return false if there is nothing to
  * advise. */
 bool cli_advice(const struct cli_capture *c, char *out, size_t size);
 

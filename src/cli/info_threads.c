@@ -249,8 +249,9 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
                 "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler "
                 "in place,\nor choose another one (signo of jsprof_options).");
     info_unseen(c, all, cli_is_ended(ended, sum->expirations) ? ended : 0,
-                "threads ended before their signals came. Threads that\n"
-                "live longer, as those of a pool do, have more samples.");
+                "threads ended before their signals came, or slept\n"
+                "most of the time. Threads that live longer, as those of a pool do, have more "
+                "samples.");
     if (all->all.is.frames_bad)
         printf("%s time%s the host's stack made no sense: an impossible depth, or a frame that can "
                "not\nbe read. The samples lack what it had there.\n",

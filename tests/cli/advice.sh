@@ -128,7 +128,7 @@ tr '\n' ' ' <out >sentence
 says 'Threads ended before the signals of 75[.]9% of the timer expirations came: the sh' sentence
 hasnt 'has no sample of its'
 run info ended.cap
-has '75.9% of the time went by unseen: threads ended before their signals came.'
+has '75.9% of the time went by unseen: threads ended before their signals came, or slept'
 run report good.cap
 hasnt 'Threads ended'
 
