@@ -15,7 +15,8 @@ reduce() # VERB <CSV
 {
     case $1 in
     tree) sed -E 's/^[0-9]+,[0-9]+,//; s/^id,parent,//' ;; # the numbers of nodes differ
-    threads) grep '^[0-9-]*,[0-9]' | cut -d , -f 1-8 | sort ;;
+    # without the threads that only the account of losses has: the command adds these
+    threads) grep '^[0-9-]*,[0-9]' | cut -d , -f 1-8 | grep -v ',0,0,,,$' | sort ;;
     calls) sed 1d | sed -E 's/,[0-9]+(,[0-9]+,[0-9]+)$/\1/' | sort ;;
     edges) sed 1d | awk -F , '{ print $(NF - 2) "," $(NF - 1) }' | sort ;;
     annotate) awk -F , '$1 == "line" || $1 == "row" { n = 0
