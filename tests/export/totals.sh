@@ -58,7 +58,7 @@ rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }'
 run convert --help
 is_rc 0
 printf '%s\n' $formats >want
-for listed in 's/^ *--to \([a-z|]*\)$/\1/p' 's/^  \([a-z, ]*[a-z]\)  *\.[a-z].*/\1/p'; do
+for listed in 's/^ *--to \([a-z|]*\)\(;.*\)*$/\1/p' 's/^  \([a-z, ]*[a-z]\)  *\.[a-z].*/\1/p'; do
     # Two are captures again, which tests/export/compact.sh compares; dot has no samples.
     "$jsprof" convert --help | sed -n "$listed" | tr -s '|, ' '\n' |
         grep -vx -e compact -e syscap -e dot | LC_ALL=C sort >got
