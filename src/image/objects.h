@@ -69,6 +69,12 @@ size_t jsp_objects_build_id(const struct jsp_objects *o, uint64_t start, uint64_
  * walk by it. With false, make them again. Any thread may call this. */
 void jsp_objects_hurry(struct jsp_objects *o, bool is_hurried);
 
+/* Return true if retired objects wait to be freed. */
+static inline bool jsp_objects_any_old(const struct jsp_objects *o)
+{
+    return o->old != NULL;
+}
+
 /* Free the objects retired before `quiet`: no handler that began then still runs. */
 void jsp_objects_reclaim(struct jsp_objects *o, uint64_t quiet);
 

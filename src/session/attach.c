@@ -13,6 +13,17 @@
 #include "process.h"
 #include "signals.h"
 
+void jsp_session_list(struct jsprof *p, struct jsp_thread *t)
+{
+    t->next = p->threads;
+    t->at = &p->threads;
+    if (t->next)
+        t->next->at = &t->next;
+    p->threads = t;
+    t->link->next = p->links;
+    p->links = t->link;
+}
+
 static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread **out)
 {
     struct jsp_thread *t;
@@ -42,8 +53,7 @@ static int attach_locked(struct jsprof *p, const char *name, struct jsp_thread *
         return err;
     }
     p->n_ids++;
-    t->next = p->threads;
-    p->threads = t;
+    jsp_session_list(p, t);
     jsp_ask_note(&p->ask);
     *out = t;
     return 0;

@@ -90,7 +90,9 @@ static void child_thread(struct jsprof *p)
         return;
     jsp_thread_renew(t, &p->setup);
     p->n_ids = 1;
-    p->threads = t;
+    p->threads = NULL;
+    p->links = NULL;
+    jsp_session_list(p, t);
 }
 
 static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)

@@ -401,6 +401,14 @@ void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns)
     pthread_mutex_unlock(&codes->lock);
 }
 
+bool jsp_codes_any_dead(struct jsp_codes *codes)
+{
+    pthread_mutex_lock(&codes->lock);
+    bool any = codes->n_dead > 0;
+    pthread_mutex_unlock(&codes->lock);
+    return any;
+}
+
 bool jsp_codes_are_crowded(struct jsp_codes *codes)
 {
     pthread_mutex_lock(&codes->lock);

@@ -102,6 +102,9 @@ bool jsp_codes_find(struct jsp_codes *codes, uint64_t ip, uint64_t time_ns,
  * after its death. */
 void jsp_codes_prune(struct jsp_codes *codes, uint64_t before_ns);
 
+/* Return true if dead code waits for a prune. */
+bool jsp_codes_any_dead(struct jsp_codes *codes);
+
 /* Return true if a prune is due: enough ranges have died since the last one, or since
  * this returned true. */
 bool jsp_codes_are_crowded(struct jsp_codes *codes);

@@ -36,7 +36,7 @@ static void drain_report_thread(struct jsprof *p, struct jsp_thread *t)
     if (jsp_writer_chunk(&p->output.writer, JSP_WIRE_FILE_LOSSES, line, n) == 0) {
         t->written = t->counts;
         t->tasks_written = t->task_counts;
-        t->is_fresh = false;
+        t->link->is_fresh = false;
     }
 }
 
@@ -48,6 +48,9 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
         drain_report_thread(p, t);
     jsp_counts_add(&p->gone, &t->counts);
     jsp_tallies_leave(&p->output.tallies, t->tally);
+    *t->at = t->next;
+    if (t->next)
+        t->next->at = t->at;
     t->listed = false;
     p->stuck = p->stuck || t->stuck;
     jsp_thread_release(t);
@@ -55,17 +58,17 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
 
 static bool drain_threads(struct jsprof *p, bool dropping)
 {
-    for (struct jsp_thread **at = &p->threads, *t; (t = *at) != NULL;) {
-        if (!jsp_drain_thread(p, t, dropping))
+    for (struct jsp_thread_link **at = &p->links, *link; (link = *at) != NULL;) {
+        if (!jsp_drain_thread(p, link, dropping))
             return false;
-        if (t->owned) {
-            at = &t->next;
+        if (link->is_known || link->thread->owned) {
+            at = &link->next;
             continue;
         }
         if (!dropping && jsp_output_is_full(&p->output))
             return false;
-        *at = t->next;
-        drain_forget(p, t);
+        *at = link->next;
+        drain_forget(p, link->thread);
     }
     return true;
 }
@@ -91,9 +94,9 @@ static void drain_masks(struct jsprof *p, uint64_t now)
 {
     if (!p->running || !drain_is_due(p, now))
         return;
-    for (struct jsp_thread *t = p->threads; t; t = t->next)
-        if (t != p->alone.drained)
-            jsp_thread_look(t);
+    for (struct jsp_thread_link *link = p->links; link; link = link->next)
+        if (!jsp_drain_is_still(link) && link->thread != p->alone.drained)
+            jsp_thread_look(link->thread);
 }
 
 bool jsp_drain_pass(struct jsprof *p, bool dropping)
@@ -101,7 +104,8 @@ bool jsp_drain_pass(struct jsprof *p, bool dropping)
     uint64_t began = jsp_now_ns(CLOCK_MONOTONIC);
     drain_masks(p, began);
     p->builds = p->running;
-    p->quiet = !jsp_sleeper_busy(&p->sleeper);
+    bool waits_any = jsp_objects_any_old(&p->objects) || jsp_codes_any_dead(&p->codes);
+    p->quiet = waits_any && !jsp_sleeper_busy(&p->sleeper);
     p->fullest = 0;
     drain_signal(p);
     if (p->on_drain)
@@ -160,15 +164,15 @@ void jsp_drain_report(struct jsprof *p, const char *state)
     if (jsp_tasks_stall(&p->tasks) && p->running && p->is_idle)
         return; /* no turn was long: write nothing */
     bool is_brief = p->described && strcmp(state, "running") == 0;
-    for (struct jsp_thread *t = p->threads; t; t = t->next) {
-        line.session.labels_cut += t->counts.labels_cut;
-        if (!t->is_fresh)
+    for (struct jsp_thread_link *link = p->links; link; link = link->next) {
+        line.session.labels_cut += link->labels_cut;
+        if (!link->is_fresh)
             continue;
-        if (drain_is_to_report(t, is_brief)) {
+        if (drain_is_to_report(link->thread, is_brief)) {
             p->is_idle = false;
-            drain_report_thread(p, t);
+            drain_report_thread(p, link->thread);
         } else if (!is_brief)
-            t->is_fresh = false;
+            link->is_fresh = false;
     }
     if (is_brief) {
         p->reported = p->output.writer.appended;

@@ -49,7 +49,11 @@ int jsp_drain_spawn(struct jsprof *p);
 /* -- drain_thread.c: drain everything up to one moment between two signals, so that the counts of
  * that moment and the samples in the capture agree. Return false if the output is full; they
  * agree then, too, as of an earlier moment. */
-bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping);
+bool jsp_drain_thread(struct jsprof *p, struct jsp_thread_link *link, bool dropping);
+
+/* Return true if the looker has sent the thread no signal, and has stored no sample, since a
+ * pass that found none under way. */
+bool jsp_drain_is_still(const struct jsp_thread_link *link);
 
 /* Write the runs of a thread that have not ended, if they are others than the last time. */
 void jsp_drain_open(struct jsprof *p, struct jsp_thread *t);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { DRAIN_SAME = 7 }; /* passes in a row that leave out a thread without news */
+enum { DRAIN_SAME = 127 }; /* passes in a row that leave out a thread without news */
 
 static uint64_t drain_head(const struct jsp_thread *t)
 {
@@ -182,47 +182,67 @@ static bool drain_windows(struct jsprof *p, struct jsp_thread *t, bool dropping)
     return drain_tasks(p, t, dropping);
 }
 
-/* Return what a later pass is to find unchanged. */
-static struct jsp_drained drain_seen(const struct jsprof *p, const struct jsp_thread *t)
+static uint32_t drain_news(const struct jsp_thread_link *link)
 {
-    /* ORDER: acquire, both, as in jsp_sampled_counts and in jsp_ring_pop: what was stored before
-     * is seen by this pass. */
-    uint32_t seq = atomic_load_explicit(&t->sampled.seq, memory_order_acquire);
-    return (struct jsp_drained){
-        .tasks_tail = atomic_load_explicit(&t->tasks.ring.tail,
-                                           memory_order_acquire), /* ORDER: as above */
-        .seq = seq, .is_known = p->running && !(seq & 1) && !t->unseen.so_far,
-    };
+    /* ORDER: acquire, pairs with the looker's release: what it counted is seen by this pass. */
+    return atomic_load_explicit(&link->news, memory_order_acquire);
+}
+
+bool jsp_drain_is_still(const struct jsp_thread_link *link)
+{
+    return link->is_known && link->seen == drain_news(link);
+}
+
+/* Return a number that grows with each record that the thread stores itself. */
+static uint64_t drain_tails(const struct jsp_thread *t)
+{
+    /* ORDER: acquire, both, as in jsp_ring_pop: what was stored before is seen by this pass. */
+    return atomic_load_explicit(&t->tasks.ring.tail, memory_order_acquire) +
+           atomic_load_explicit(&t->sampled.ring.tail, memory_order_acquire); /* ORDER: above */
 }
 
 /* Return true if the thread has stored no sample, no task and no loss of them since the last
  * pass. Of a thousand threads that sleep, the other counters are as many pages. What these count,
  * mistakes of the host for example, is read after some such passes, and when somebody asks. */
-static bool drain_is_same(const struct jsprof *p, struct jsp_thread *t,
-                          const struct jsp_drained *now)
+static bool drain_is_same(const struct jsprof *p, struct jsp_thread_link *link)
 {
-    const struct jsp_drained *last = &t->drained;
-    bool may_be = t->owned && p->asked == p->served && !p->setup.allocs &&
+    bool may_be = p->running && p->asked == p->served && !p->setup.allocs &&
                   !jsp_tasks_stall(&p->tasks) && !p->setup.drain_sigsafe &&
-                  last->n_same < DRAIN_SAME;
-    if (!may_be || !now->is_known || !last->is_known || now->seq != last->seq ||
-        now->tasks_tail != last->tasks_tail)
+                  link->n_same < DRAIN_SAME;
+    if (!may_be || !jsp_drain_is_still(link) ||
+        (jsp_tasks_any(&p->tasks) && link->tails != drain_tails(link->thread)))
         return false;
-    t->drained.n_same++;
+    link->n_same++;
     return true;
 }
 
-bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
+/* Return true if no signal of the looker's is under way to the thread. Its counters, and its ring,
+ * are read after this. */
+static bool drain_is_idle(const struct jsprof *p, const struct jsp_thread *t)
+{
+    /* ORDER: acquire, pairs with the handler's exchange: if the handler took it, we see below
+     * that it is inside, or all that it has stored. */
+    bool is_owed = atomic_load_explicit(&t->sampled.owed, memory_order_acquire);
+    return p->running && t->looker && t->owned && !is_owed && !t->unseen.so_far &&
+           !jsp_sampled_inside(&t->sampled);
+}
+
+bool jsp_drain_thread(struct jsprof *p, struct jsp_thread_link *link, bool dropping)
 {
     struct jsp_counts now;
-    struct jsp_output_from from = { t->tally, t->tid };
-    struct jsp_drained seen = drain_seen(p, t);
+    struct jsp_thread *t = link->thread;
+    uint32_t news = drain_news(link);
 
-    if (t != p->alone.drained && jsp_sampled_busy(&t->sampled))
+    if (p->quiet && t != p->alone.drained &&
+        (jsp_sampled_busy(&t->sampled) || jsp_sampled_inside(&t->sampled)))
         p->quiet = false;
-    if (drain_is_same(p, t, &seen))
+    if (drain_is_same(p, link))
         return true;
-    t->drained.is_known = false;
+    bool is_idle = drain_is_idle(p, t);
+    struct jsp_output_from from = { t->tally, t->tid };
+    uint64_t tails = drain_tails(t);
+    link->is_known = false;
+    link->n_same = 0;
     if (!jsp_thread_counts(t, !p->running, &now)) {
         p->quiet = false;
         drain_note_used(p, jsp_ring_used(&t->sampled.ring));
@@ -250,9 +270,12 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread *t, bool dropping)
     }
     now.lost[JSP_LOST_QUICK] += t->dropped - dropped;
     t->counts = now;
-    t->is_fresh = true;
+    link->labels_cut = now.labels_cut;
+    link->is_fresh = true;
     if (!drain_tasks(p, t, dropping))
         return false;
-    t->drained = seen;
+    link->seen = news;
+    link->tails = tails;
+    link->is_known = is_idle;
     return true;
 }

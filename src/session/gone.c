@@ -37,9 +37,9 @@ static uint32_t gone_collect(struct jsprof *p, uint32_t part, uint32_t parts)
 {
     int saved_errno = errno;
     uint32_t n = 0;
-    for (struct jsp_thread *t = p->threads; t; t = t->next, n++)
-        if (t->owned && t->id % parts == part && gone_is(t))
-            gone_let_go(p, t);
+    for (const struct jsp_thread_link *at = p->links; at; at = at->next, n++)
+        if (at->id % parts == part && at->thread->owned && gone_is(at->thread))
+            gone_let_go(p, at->thread);
     errno = saved_errno;
     return n;
 }

@@ -18,7 +18,7 @@ static void last_give_up(struct jsprof *p, int err)
     jsp_writer_forgive(&p->output.writer); /* the last lines are worth another wait */
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
         t->written.expirations = UINT64_MAX; /* its line is out of date */
-        t->is_fresh = true;
+        t->link->is_fresh = true;
     }
 }
 

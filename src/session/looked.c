@@ -16,6 +16,12 @@ enum {
     LOOKED_MUCH = 16, /* make up for a 16th of the balance at once */
 };
 
+void jsp_looked_note(const struct jsp_looked *t)
+{
+    /* ORDER: release, pairs with the acquire of the drain: `owed`, or the sample, is seen. */
+    atomic_fetch_add_explicit(t->news, 1, memory_order_release);
+}
+
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number)
 {
     /* Exec drops a timer's signals only. Others stay pending, and would end the new program. */
@@ -34,6 +40,7 @@ static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64
 {
     t->sent_ns = now;
     t->waited = 0;
+    jsp_looked_note(t);
     jsp_looker_queue(l, t->tid, l->signo, t->sampled->number);
 }
 

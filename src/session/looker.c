@@ -414,6 +414,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
         l->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled->n_again_calls) - t->n_again_before;
         n = looker_settle(l, t) + t->debt + t->ran;
+        jsp_looked_note(t);
     }
     pthread_mutex_unlock(&l->lock);
     return n;

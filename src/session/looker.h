@@ -90,6 +90,8 @@ struct jsp_looked {
     uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
+    /* borrowed; added to after each signal, and each sample of the looker's own */
+    _Atomic uint32_t *news;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
     uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
     bool was_stopped; /* ... and whether it had run, but not slept, since the time before */
@@ -189,11 +191,12 @@ uint64_t jsp_looker_remove(struct jsp_looker *looker, struct jsp_looked *t);
 enum { JSP_LOOKS_TEXT = 384 };
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS]);
 
-/* -- looked.c: queue the sampling signal, which carries its time; return how many of the points
- * met the thread, which had a processor for `ran_ns` since the last look; change that number so
- * that the sum stays near the CPU time; the same for one point that met the thread, whose balance
- * has its CPU time; send a signal for the thread's debt; return a length in JSP_LOOKER_WHOLEths
- * of a period. */
+/* -- looked.c: note that the drain is to read the thread; queue the sampling signal, which
+ * carries its time; return how many of the points met the thread, which had a processor for
+ * `ran_ns` since the last look; change that number so that the sum stays near the CPU time; the
+ * same for one point that met the thread, whose balance has its CPU time; send a signal for the
+ * thread's debt; return a length in JSP_LOOKER_WHOLEths of a period. */
+void jsp_looked_note(const struct jsp_looked *t);
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number);
 uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
                           uint64_t ran_ns);

@@ -17,7 +17,8 @@
 enum {
     WALL_AGAIN_NS = 1000000000, /* repeat a sleeper's sample at least so often ... */
     WALL_AGAIN_PART = 4,        /* ... or after 1/4 of its sleep, which is longer, ... */
-    WALL_AGAIN_MOST = 4,        /* ... but after 4 times that at most */
+    WALL_AGAIN_MOST = 4,        /* ... but after 4 times that at most; ... */
+    WALL_AGAIN_RATE = 64,       /* ... of many threads, about so many in that time altogether */
     WALL_TRIES = 3,             /* walks of a thread that moves meanwhile */
     WALL_AWAKE_NS = 6000,       /* a thread that sleeps often must run so long on ... */
     WALL_BUSY = 8,              /* ... unless it has run for 7/8 of the time */
@@ -62,22 +63,25 @@ static void wall_again(struct jsp_looked *t, uint64_t now, enum jsp_put_as as, u
         return;
     if (jsp_sampled_put(t->sampled, &same, t->ran_ns, as) == JSP_PUT_BUSY)
         t->rest += (int64_t)t->again;
+    jsp_looked_note(t);
     t->again = 0;
     t->put_ns = now;
 }
 
 /* Return for how long a sleeper's points may wait. */
-static uint64_t wall_again_ns(const struct jsp_looked *t, uint64_t now)
+static uint64_t wall_again_ns(const struct jsp_looker *l, const struct jsp_looked *t, uint64_t now)
 {
     uint64_t part = wall_slept_ns(t, now) / WALL_AGAIN_PART, least = WALL_AGAIN_NS;
-    return part < least ? least : part < WALL_AGAIN_MOST * least ? part : WALL_AGAIN_MOST * least;
+    uint64_t turn = l->n * least / WALL_AGAIN_RATE;
+    part = part < WALL_AGAIN_MOST * least ? part : WALL_AGAIN_MOST * least;
+    return part > turn ? part : turn;
 }
 
 static void wall_still(struct jsp_looker *l, struct jsp_looked *t, uint64_t now, uint64_t points)
 {
     l->looks[JSP_LOOK_STILL]++;
     t->again += points;
-    if (now - t->put_ns >= WALL_AGAIN_NS && now - t->put_ns >= wall_again_ns(t, now))
+    if (now - t->put_ns >= WALL_AGAIN_NS && now - t->put_ns >= wall_again_ns(l, t, now))
         wall_again(t, now, JSP_PUT_ARMED, 0);
 }
 
@@ -110,6 +114,7 @@ static void wall_keep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
             r->waited = wall_waited(l, t, (uint64_t)t->rest - 1);
     }
     enum jsp_put put = jsp_sampled_put(t->sampled, r, t->ran_ns, as);
+    jsp_looked_note(t);
     if (put == JSP_PUT_BUSY)
         return;
     t->rest = 0;

@@ -45,7 +45,7 @@ static void losses_tasks(struct jsp_account_thread *to, const struct jsp_tasks_c
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally)
 {
     struct jsp_embedded_account line = { .tag = JSP_ACCOUNT_THREAD };
-    line.thread.id = t->id;
+    line.thread.id = t->link->id;
     line.thread.tid = t->tid;
     memcpy(line.thread.name, t->name, sizeof t->name);
     losses_counts(&line.thread, &t->counts, tally);

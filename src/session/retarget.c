@@ -83,6 +83,7 @@ static void retarget_thread(struct jsprof *p, struct jsp_thread *t)
         t->before.ring_tail = now.ring_tail;
     }
     memset(&t->counts, 0, sizeof t->counts);
+    t->link->labels_cut = 0;
     memset(&t->written, 0, sizeof t->written);
     memset(t->armed_ns, 0, sizeof t->armed_ns);
     free(t->last);

@@ -117,6 +117,7 @@ static void session_orphan_all(struct jsprof *p)
         jsp_thread_release(t);
     }
     p->threads = NULL;
+    p->links = NULL;
     pthread_mutex_unlock(&p->lock);
     jsp_process_unlock();
 }

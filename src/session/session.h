@@ -91,12 +91,14 @@ struct jsprof {
     pthread_t drain;        /* valid while there is a drain thread */
     uint64_t asked, served; /* numbers of flushes */
     struct jsp_thread *threads;
+    struct jsp_thread_link *links; /* of the same threads */
     uint32_t n_ids;
     struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool builds;            /* the session ran at the last pass: rows will be used */
     uint64_t labels_lost_before, stray_before; /* for an earlier file */
-    bool quiet;             /* during this pass, no thread was inside its handler */
+    /* during this pass, no thread was inside its handler; not asked while nothing waits for it */
+    bool quiet;
     uint64_t fullest;       /* words in the fullest ring, as this pass found it */
     uint32_t heard;         /* the bell before the last pass */
     uint64_t flushed_ns;
@@ -250,7 +252,8 @@ int jsp_session_brief(struct jsprof *p, struct jsp_session_brief *out);
 /* Return the number of attached threads that have no sample since the recording began. */
 uint32_t jsp_session_unsampled(struct jsprof *p);
 
-/* -- attach.c */
+/* -- attach.c: add a thread to the lists of the session. The caller holds `lock`. */
+void jsp_session_list(struct jsprof *p, struct jsp_thread *t);
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
 int jsp_session_detach(struct jsp_thread *t);
 

@@ -165,17 +165,20 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     if (t == MAP_FAILED)
         return -errno;
     t->looked = malloc(sizeof *t->looked);
-    if (!t->looked) {
+    t->link = malloc(sizeof *t->link);
+    if (!t->looked || !t->link) {
+        free(t->looked);
+        free(t->link);
         munmap(t, l.end);
         return -ENOMEM;
     }
+    *t->link = (struct jsp_thread_link){ .thread = t, .id = id };
     t->session = setup->session;
     t->bytes = l.end;
     t->tid = tid;
     t->cpu_clock = thread_cpu_clock(tid);
     t->pid = getpid();
     t->me = jsp_calls_me();
-    t->id = id;
     t->owned = true;
     t->listed = true;
     memcpy(t->name, name, strnlen(name, sizeof t->name - 1));
@@ -211,8 +214,7 @@ void jsp_thread_renew(struct jsp_thread *t, const struct jsp_thread_setup *setup
     t->tid = (pid_t)syscall(SYS_gettid);
     t->pid = getpid();
     t->cpu_clock = thread_cpu_clock(t->tid);
-    t->id = 0;
-    t->next = NULL;
+    *t->link = (struct jsp_thread_link){ .thread = t };
     t->stuck = false;
     memset((char *)t + head, 0, sizeof *t - head);
     s->own.counting = 0;
@@ -258,7 +260,8 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
 {
     struct jsp_sampled *s = &t->sampled;
     t->looker = setup->looker;
-    *t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock };
+    *t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock,
+                                      .news = &t->link->news };
     /* ORDER: relaxed. See jsp_sampled_is_looked. */
     atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
     thread_begin(t, setup);
@@ -486,8 +489,10 @@ void jsp_thread_release(struct jsp_thread *t)
         return;
     free(t->last); /* its session is done with these, even if the thread keeps the record */
     free(t->looked);
+    free(t->link);
     t->last = NULL;
     t->looked = NULL;
+    t->link = NULL;
     if (t->owned)
         return;
     jsp_calls_destroy(t->calls);

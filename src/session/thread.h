@@ -51,13 +51,22 @@ struct jsp_thread_setup {
     void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
 
-/* What the drain had seen of a thread at its last pass: the next pass finds by it that nothing has
- * come since. */
-struct jsp_drained {
-    uint64_t tasks_tail; /* of the ring of tasks */
-    uint32_t seq;        /* of the handler */
-    bool is_known;
+/* What the drain needs of a thread to leave it out of a pass. It is not in the thread: a pass
+ * over a thousand of them would read as many pages. */
+struct jsp_thread_link {
+    struct jsp_thread_link *next; /* next thread of the session */
+    struct jsp_thread *thread; /* borrowed */
+    uint32_t id;               /* number within the session, from 0 */
+    /* The looker adds to it after each signal and each sample that it has stored itself. */
+    _Atomic uint32_t news;
+
+    /* Under the session's lock. */
+    uint32_t seen;       /* `news` at the last pass that read the thread */
+    bool is_known;       /* then no signal was under way: without news nothing has come since */
+    bool is_fresh;       /* `counts` have changed, perhaps, since its line was written */
     uint8_t n_same;      /* passes in a row without news */
+    uint64_t tails;      /* of both rings at that pass, added */
+    uint64_t labels_cut; /* of the thread's counts */
 };
 
 struct jsp_thread {
@@ -69,23 +78,21 @@ struct jsp_thread {
     size_t bytes;        /* of the record's mapping */
     pid_t tid;
     pid_t pid;
-    uint32_t id;         /* number within the session, from 0 */
     uint32_t tally;      /* number of its slot in the output's tallies */
     clockid_t cpu_clock; /* this thread's clock; every thread can read it */
     const void *me;      /* result of jsp_calls_me() in that thread */
     char name[JSP_THREAD_NAME];
-    /* Owned; used while armed, if the session has a looker. It is not in here: a look at a thousand
-     * threads would read as many pages. */
+    /* Owned, until the session has released it; not in here, as jsp_thread_link. The first is used
+     * while armed, if the session has a looker. */
     struct jsp_looked *looked;
+    struct jsp_thread_link *link;
 
     /* Under the session's lock. */
-    alignas(JSP_CACHELINE) struct jsp_thread *next; /* next thread of the session */
+    alignas(JSP_CACHELINE) struct jsp_thread *next, **at; /* the pointer that leads to it */
     bool owned;              /* the thread has not detached */
     bool listed;             /* the session has not released it */
     bool stuck; /* the thread is stopped inside its handler; never free the record */
     struct jsp_unseen unseen;
-    bool is_fresh; /* `counts` have changed, perhaps, since its line was written */
-    struct jsp_drained drained; /* up to here a pass reads a thread without news */
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
     bool is_scheduled;       /* its switches are counted, see sched.h */

@@ -23,6 +23,7 @@ struct looks_many {
     atomic_int ready, n_running; /* threads of which so many run */
     atomic_bool end;
     int pipe[2];
+    bool reads;     /* see looks_bare */
     double bare_ns;
     pid_t tids[LOOKS_THREADS];
     pthread_t threads[LOOKS_THREADS];
@@ -130,10 +131,12 @@ static struct looks_spent looks_many_spent(const struct looks_many *m, enum look
 struct looks_many_found {
     struct looks_spent part; /* percent of a processor */
     double looker_ns, looks; /* of the whole run */
-    double clock_ns;         /* one reading of a sleeper's CPU clock */
+    double clock_ns;         /* one reading of a sleeper's CPU clock ... */
+    double rare_ns;          /* ... and of one that was not read for some time */
     double bare;             /* percent of a processor; see looks_bare */
 };
 
+/* One reading in a row of them. */
 static double looks_clock_ns(const struct looks_many *m)
 {
     double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -142,8 +145,8 @@ static double looks_clock_ns(const struct looks_many *m)
     return (bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / LOOKS_THREADS;
 }
 
-/* The floor: a thread that wakes up as often, and asks the kernel what a look must at least: the
- * CPU clocks of a group of sleepers and of those that run, and whether these wait. */
+/* The floor: a thread that wakes up as often, and asks the kernel what a look must at least, if it
+ * is to: the CPU clocks of a group of sleepers and of those that run, and whether these wait. */
 static void *looks_bare(void *many)
 {
     struct looks_many *m = many;
@@ -158,7 +161,7 @@ static void *looks_bare(void *many)
         at += 1e9 / LOOKS_MANY_HZ;
         struct timespec until = { (time_t)(at / 1e9), (long)((uint64_t)at % 1000000000u) };
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-        for (int i = n + turn % LOOKS_GROUPS; i < LOOKS_THREADS; i += LOOKS_GROUPS)
+        for (int i = n + turn % LOOKS_GROUPS; m->reads && i < LOOKS_THREADS; i += LOOKS_GROUPS)
             looks_cpu_ns(m->tids[i]);
         for (int i = 0; i < n; i++)
             bench_need(looks_cpu_ns(m->tids[i]) > 0 && pread(fd[i], text, sizeof text, 0) > 0,
@@ -170,13 +173,15 @@ static void *looks_bare(void *many)
     return NULL;
 }
 
-static double looks_bare_percent(struct looks_many *m)
+static double looks_bare_ns(struct looks_many *m, bool reads)
 {
     pthread_t thread;
-    bench_need(jsprof_stop(m->s.session) == 0, "jsprof_stop");
+    m->reads = reads;
     bench_need(pthread_create(&thread, NULL, looks_bare, m) == 0, "pthread_create");
+    if (!atomic_load(&m->n_running))
+        looks_pass(LOOKS_MANY_MS, true); /* as in the run: the processor does not sleep */
     pthread_join(thread, NULL);
-    return m->bare_ns / (LOOKS_MANY_MS * 1e6) * 100;
+    return m->bare_ns;
 }
 
 static struct looks_many_found looks_many_run(enum looks_by by, int n_running, int first_ms,
@@ -195,8 +200,12 @@ static struct looks_many_found looks_many_run(enum looks_by by, int n_running, i
     } };
     found.clock_ns = looks_clock_ns(&m);
     found.looker_ns = by == LOOKS_LOOKER ? looks_cpu_of("jsprof-looker") : 0;
+    bench_need(jsprof_stop(m.s.session) == 0, "jsprof_stop");
     if (by == LOOKS_LOOKER && n_running)
-        found.bare = looks_bare_percent(&m);
+        found.bare = looks_bare_ns(&m, true) / (LOOKS_MANY_MS * 1e6) * 100;
+    if (!n_running)
+        found.rare_ns = (looks_bare_ns(&m, true) - looks_bare_ns(&m, false)) /
+                        (LOOKS_MANY_MS * LOOKS_MANY_HZ / 1000.0 * LOOKS_THREADS / LOOKS_GROUPS);
     looks_many_end(&m);
     found.looks = by == LOOKS_LOOKER ? looks_count(m.fd) : 1;
     close(m.fd);
@@ -237,7 +246,7 @@ static void looks_many(void)
     looks_one("  of it in handlers", NULL, 0, "%", "-", found.part.handlers);
     looks_one("  the floor: bare wakes and questions", NULL, 0, "%", "no samples", found.bare);
     looks_one("  all of it, 1 s after the start", NULL, 0, "%", "the others: 20 s after it", early);
-    struct bench_series look = { .n = 0 }, clock = { .n = 0 };
+    struct bench_series look = { .n = 0 }, clock = { .n = 0 }, rare = { .n = 0 };
     double wakes = looks_wakes_ns(LOOKS_MANY_MS);
     for (int i = 0; i < LOOKS_PAIRS; i++) {
         struct looks_many_found brief = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_FIRST_MS,
@@ -245,10 +254,14 @@ static void looks_many(void)
         found = looks_many_run(LOOKS_LOOKER, 0, LOOKS_MANY_FIRST_MS, 2 * LOOKS_MANY_MS);
         bench_add(&look, (found.looker_ns - brief.looker_ns - wakes) / (found.looks - brief.looks));
         bench_add(&clock, found.clock_ns);
+        bench_add(&rare, found.rare_ns);
     }
-    snprintf(beside, sizeof beside, "reading its CPU clock alone %.0f ns; a wake is %.1f us more",
-             bench_median(&clock), wakes / (LOOKS_MANY_MS * LOOKS_MANY_HZ / 1000) / 1000);
+    snprintf(beside, sizeof beside, "a wake is %.1f us more",
+             wakes / (LOOKS_MANY_MS * LOOKS_MANY_HZ / 1000) / 1000);
     looks_row("1,000 threads, 1 running: a look", "<= 1000 ns", 1000, " ns", beside, &look);
+    snprintf(beside, sizeof beside, "a thread reads the clocks as rarely; in a row %.0f ns",
+             bench_median(&clock));
+    looks_row("  the floor: its CPU clock", NULL, 0, " ns", beside, &rare);
 }
 
 /* -- Nothing runs ---------------------------------------------------------------- */
