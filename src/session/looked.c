@@ -14,6 +14,7 @@ enum {
     LOOKED_LEEWAY = JSP_LOOKER_WHOLE, /* chance alone may move the balance so far ... */
     LOOKED_CHANCE = 2 * JSP_LOOKER_WHOLE, /* ... and so far where looks draw each point */
     LOOKED_MUCH = 16, /* make up for a 16th of the balance at once */
+    LOOKED_BACK = 16, /* and give back a 16th of what was borrowed */
 };
 
 void jsp_looked_note(const struct jsp_looked *t)
@@ -108,6 +109,13 @@ int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns)
     return (int64_t)((unsigned __int128)ns * JSP_LOOKER_WHOLE / l->period_ns);
 }
 
+/* Return the balance as if nothing was borrowed, a part of which is given back. */
+static int64_t looked_balance(struct jsp_looked *t)
+{
+    t->borrowed -= t->borrowed / LOOKED_BACK;
+    return t->balance + t->borrowed;
+}
+
 /* Return the points after this look of a thread that ran for `ran_ns`, given those found:
  * keep their sum near the CPU time. */
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
@@ -115,11 +123,11 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
 {
     t->balance += jsp_looker_periods(l, ran_ns);
     t->balance -= (int64_t)points * JSP_LOOKER_WHOLE;
-    int64_t by = 0;
-    if (t->balance > LOOKED_LEEWAY)
-        by = (t->balance - LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
-    else if (t->balance < -LOOKED_LEEWAY)
-        by = (t->balance + LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
+    int64_t balance = looked_balance(t), by = 0;
+    if (balance > LOOKED_LEEWAY)
+        by = (balance - LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
+    else if (balance < -LOOKED_LEEWAY)
+        by = (balance + LOOKED_LEEWAY) / JSP_LOOKER_WHOLE;
     by = by < -(int64_t)points ? -(int64_t)points : by;
     t->balance -= by * JSP_LOOKER_WHOLE;
     return (uint64_t)((int64_t)points + by);
@@ -128,14 +136,30 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t)
 {
     int64_t most = LOOKED_CHANCE + (int64_t)l->n_extra * JSP_LOOKER_WHOLE;
-    t->balance -= JSP_LOOKER_WHOLE;
-    if (t->balance < -LOOKED_CHANCE) {
-        t->balance += JSP_LOOKER_WHOLE;
+    int64_t balance = looked_balance(t) - JSP_LOOKER_WHOLE;
+    if (balance < -LOOKED_CHANCE)
         return 0;
-    }
-    if (t->balance <= most)
+    t->balance -= JSP_LOOKER_WHOLE;
+    if (balance <= most)
         return 1;
-    int64_t by = 1 + t->balance / JSP_LOOKER_WHOLE / LOOKED_MUCH;
+    int64_t by = 1 + balance / JSP_LOOKER_WHOLE / LOOKED_MUCH;
     t->balance -= by * JSP_LOOKER_WHOLE;
     return 1 + (uint64_t)by;
+}
+
+/* The first tick comes anywhere in a tick's time after the thread woke up. After so much of it,
+ * the chance to come now is one over the time that is left, and that time is what one such sample
+ * stands for: on average each moment before the tick has its time, and those after it have looks of
+ * their own. If the thread has run for longer, it was in several turns that no tick has met, and
+ * nobody knows when the last one began. */
+uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
+                         const struct jsp_looker_moment *m, uint64_t ran_ns)
+{
+    uint64_t left_ns = ran_ns < l->tick_ns ? l->tick_ns - ran_ns : l->tick_ns;
+    uint64_t exact = (uint64_t)jsp_looker_periods(l, left_ns / m->n_met);
+    uint64_t points = (exact + (jsp_tick_random(&l->random) >> 32) % JSP_LOOKER_WHOLE) /
+                      JSP_LOOKER_WHOLE;
+    t->balance -= (int64_t)points * JSP_LOOKER_WHOLE;
+    t->borrowed += (int64_t)points * JSP_LOOKER_WHOLE - jsp_looker_periods(l, ran_ns);
+    return points;
 }

@@ -95,7 +95,7 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     t->balance += jsp_looker_periods(l, by);
     t->was = looker_was(l, t, m, by);
     if (t->was == JSP_LOOKED_ON) {
-        t->debt += jsp_looker_meet(l, t);
+        t->debt += m->n_met ? jsp_looker_tick(l, t, m, by) : jsp_looker_meet(l, t);
         if (!jsp_looker_dozes(l, t))
             jsp_looker_report(l, t, m->now);
     }
@@ -171,6 +171,15 @@ static bool looker_list(struct jsp_looker *l, struct jsp_looked *list,
     return any;
 }
 
+/* Return how many threads have run since the last look. */
+static uint32_t looker_have_run(const struct jsp_looker *l)
+{
+    uint32_t n = 0;
+    for (const struct jsp_looked *t = l->threads; t; t = t->next)
+        n += jsp_now_ns(t->cpu_clock) > t->ran_ns;
+    return n;
+}
+
 static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m)
 {
     l->points += m->points;
@@ -237,13 +246,14 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
-                               false };
+                               false, 0 };
     uint32_t extra = looker_take_extra(l, now);
     bool looks = m.points || extra;
     if (is_alarm && l->n >= LOOKER_MANY) /* one of those that rest, perhaps */
         l->ran_ns = now;
     if (looks) {
-        m.is_fair = !is_alarm && looker_is_fair(l, now);
+        m.n_met = is_alarm && l->is_deep ? looker_have_run(l) : 0;
+        m.is_fair = m.n_met || (!is_alarm && looker_is_fair(l, now));
         looker_round(l, &m);
         /* a quarter of the time at most, however many threads there are */
         jsp_tick_spent(&l->tick, jsp_now_ns(CLOCK_MONOTONIC) - now);
@@ -356,6 +366,13 @@ static uint32_t looker_most(void)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* The coarse clocks are set by the tick. */
+static uint64_t looker_tick_ns(void)
+{
+    struct timespec tick;
+    return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (uint64_t)tick.tv_nsec : 0;
+}
+
 int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
 {
     l->pid = getpid();
@@ -367,6 +384,8 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->quit = false;
     l->carry = 0;
     l->n_late = l->n_extra = 0;
+    l->is_deep = false;
+    l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;

@@ -75,9 +75,9 @@ struct jsp_looked {
     struct jsp_task_file call; /* in which system call it is; not open if there are too many */
     uint64_t debt;    /* expirations that no signal has reported yet */
     uint64_t sent_ns; /* time of the last signal */
-    /* CPU time that passed, less the expirations counted for it, in LOOKER_WHOLEths of a
-     * period */
-    int64_t balance;
+    /* CPU time that passed, less the expirations counted for it, in JSP_LOOKER_WHOLEths of a
+     * period; and what samples of ticks have added to those beyond that time, or the opposite */
+    int64_t balance, borrowed;
 
     /* The same, on the wall clock. */
     /* calls that signals had interrupted before, and those that were made again */
@@ -121,7 +121,7 @@ enum {
 
 struct jsp_looker {
     /* Constant while it runs. */
-    uint64_t period_ns;
+    uint64_t period_ns, tick_ns; /* the scheduler's tick */
     int signo;
     pid_t pid;
     pthread_t thread;
@@ -163,6 +163,9 @@ struct jsp_looker_moment {
     /* Now is one of them, as random as it was drawn. Otherwise the scheduler has chosen this
      * moment, or the alarm. */
     bool is_fair;
+    /* It is the first tick that has met a thread since the looker fell asleep deeply, and so
+     * many threads have run since then. Otherwise 0. */
+    uint32_t n_met;
 };
 
 /* Prepare a looker that does not run. */
@@ -204,6 +207,11 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
                             uint64_t points);
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
+
+/* The tick of this moment has met the thread, which has run for `ran_ns` since it woke up, and the
+ * looker slept until now. Return how many points this one stands for. */
+uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
+                         const struct jsp_looker_moment *m, uint64_t ran_ns);
 
 /* The thread ran just now. Return true if it is on its way into a sleep: in a virtual machine, the
  * kernel may take 20 us for the sleep's timer. A signal would be an interruption, so the thread

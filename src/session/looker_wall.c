@@ -275,7 +275,12 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
     bool is_seen = points == 1 && m->points == 1 && m->is_fair &&
                    (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED);
     uint64_t ran = is_seen ? is == JSP_LOOK_RUNS : jsp_looker_share(l, m, ran_ns);
-    ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
+    if (m->n_met && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
+        t->balance += jsp_looker_periods(l, ran_ns);
+        ran = jsp_looker_tick(l, t, m, ran_ns);
+    } else {
+        ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
+    }
     t->debt += ran;
     return (int64_t)points - (int64_t)ran;
 }
@@ -367,7 +372,8 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     if (!ran_ns || wall_is_still(t)) {
         at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
-             wall_was_stopped(l, t, ran_ns) ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
+             wall_was_stopped(l, t, ran_ns) || (m->n_met && ran_ns > WALL_SHORT_NS)
+                 ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
     }
     wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is)));
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
