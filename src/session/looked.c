@@ -15,6 +15,7 @@ enum {
     LOOKED_CHANCE = 2 * JSP_LOOKER_WHOLE, /* ... and so far where looks draw each point */
     LOOKED_MUCH = 16, /* make up for a 16th of the balance at once */
     LOOKED_BACK = 16, /* and give back a 16th of what was borrowed */
+    LOOKED_SAME_NS = 1000, /* moments of one switch */
 };
 
 void jsp_looked_note(const struct jsp_looked *t)
@@ -35,6 +36,17 @@ int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t 
 bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t)
 {
     return jsp_sleeper_at(&l->folder, t->tid, &t->call).is == JSP_SLEEP_ASLEEP;
+}
+
+enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_looked *t)
+{
+    if (!l->came_ns)
+        l->came_ns = jsp_sleeper_until_ns(&l->folder, l->tid);
+    uint64_t until_ns = l->came_ns ? jsp_sleeper_until_ns(&l->folder, t->tid) : 0;
+    if (!until_ns)
+        return JSP_LOOKER_PERHAPS;
+    uint64_t apart = until_ns > l->came_ns ? until_ns - l->came_ns : l->came_ns - until_ns;
+    return apart < LOOKED_SAME_NS ? JSP_LOOKER_TOOK : JSP_LOOKER_NOT;
 }
 
 static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)

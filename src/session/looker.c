@@ -77,8 +77,12 @@ static enum jsp_looked_was looker_was(struct jsp_looker *l, struct jsp_looked *t
     if (!m->is_fair)
         return JSP_LOOKED_UNKNOWN;
     t->is_awake = jsp_now_ns(t->cpu_clock) != t->ran_ns; /* its clock goes on */
-    return t->is_awake || (looker_is_behind(l, t) && looker_has_stopped(l, t, m, ran_ns))
-               ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
+    if (t->is_awake)
+        return JSP_LOOKED_ON;
+    enum jsp_looker_took took = jsp_looker_took(l, t);
+    if (took == JSP_LOOKER_PERHAPS && looker_is_behind(l, t) && looker_has_stopped(l, t, m, ran_ns))
+        took = JSP_LOOKER_TOOK;
+    return took == JSP_LOOKER_TOOK ? JSP_LOOKED_ON : JSP_LOOKED_OFF;
 }
 
 /* Look at one thread. Return true if it has run since the last look. */
@@ -183,6 +187,7 @@ static uint32_t looker_have_run(const struct jsp_looker *l)
 static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m)
 {
     l->points += m->points;
+    l->came_ns = 0;
     bool any = looker_list(l, l->threads, m);
     if (m->points)
         any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 &
@@ -307,7 +312,7 @@ static void looker_prepare(void *looker)
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     looker_hurry();
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LOOKER_BELL };
-    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    l->tid = event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     l->has_alarm = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &l->alarm) == 0;
 }
 

@@ -150,6 +150,8 @@ struct jsp_looker {
     uint64_t looks[JSP_N_LOOKS];
 
     /* Used by the looker only. */
+    pid_t tid;
+    uint64_t came_ns; /* when it got its processor for this look; 0: it has not asked yet */
     timer_t alarm; /* of the process's CPU time */
     bool has_alarm;
     bool is_deep; /* it sleeps until the alarm rings */
@@ -212,6 +214,11 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
  * looker slept until now. Return how many points this one stands for. */
 uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
                          const struct jsp_looker_moment *m, uint64_t ran_ns);
+
+/* The thread does not run. Did we take its processor for this look? JSP_LOOKER_PERHAPS: the kernel
+ * does not say. */
+enum jsp_looker_took { JSP_LOOKER_NOT, JSP_LOOKER_TOOK, JSP_LOOKER_PERHAPS };
+enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_looked *t);
 
 /* The thread ran just now. Return true if it is on its way into a sleep: in a virtual machine, the
  * kernel may take 20 us for the sleep's timer. A signal would be an interruption, so the thread

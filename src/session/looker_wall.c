@@ -204,9 +204,13 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 }
 
 /* The thread waits for a processor, where it ran before. The run queues know if it has done so
- * before, too, since it woke up. */
-static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+ * before, too, since it woke up. If we did not take the processor, it has stopped for a reason of
+ * its own or the scheduler's, so the points at which it ran do not belong to this place. */
+static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                      enum jsp_looker_took took)
 {
+    uint64_t held = took == JSP_LOOKER_NOT ? t->debt : 0;
+    t->debt -= held;
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
     if (t->slept > 0) {
         uint32_t waited = wall_waited(l, t, (uint64_t)t->slept);
@@ -219,6 +223,7 @@ static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
         wall_owe_waits(t, t->rest);
     }
     wall_signal(l, t, now);
+    t->debt += held;
 }
 
 /* The thread has moved under the walk. Return true if it sleeps again. */
@@ -270,11 +275,12 @@ static uint64_t wall_points(struct jsp_looker *l, struct jsp_looked *t,
  * debt. Return the number of the others, less than 0 if the balance asks for it. */
 static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                           const struct jsp_looker_moment *m, uint64_t points, uint64_t ran_ns,
-                          enum jsp_look is)
+                          enum jsp_look is, enum jsp_looker_took took)
 {
     bool is_seen = points == 1 && m->points == 1 && m->is_fair &&
-                   (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED);
-    uint64_t ran = is_seen ? is == JSP_LOOK_RUNS : jsp_looker_share(l, m, ran_ns);
+                   (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED || took != JSP_LOOKER_PERHAPS);
+    uint64_t ran = is_seen ? is == JSP_LOOK_RUNS || took == JSP_LOOKER_TOOK
+                           : jsp_looker_share(l, m, ran_ns);
     if (m->n_met && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
         t->balance += jsp_looker_periods(l, ran_ns);
         ran = jsp_looker_tick(l, t, m, ran_ns);
@@ -368,14 +374,17 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     uint64_t ran_ns = ran - t->ran_ns;
     struct jsp_sleep at = { .is = JSP_SLEEP_READY };
     t->ran_ns = ran;
+    enum jsp_looker_took took = JSP_LOOKER_PERHAPS;
     enum jsp_look is = JSP_LOOK_RUNS; /* its clock goes on */
     if (!ran_ns || wall_is_still(t)) {
         at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
              wall_was_stopped(l, t, ran_ns) || (m->n_met && ran_ns > WALL_SHORT_NS)
                  ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
+        if (is == JSP_LOOK_WAITS)
+            took = ran_ns && m->is_fair ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
     }
-    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is)));
+    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took)));
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
@@ -391,7 +400,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
         wall_signal(l, t, m->now);
     } else if (is == JSP_LOOK_WAITS)
-        wall_wait(l, t, m->now);
+        wall_wait(l, t, m->now, took);
     else if (t->is_awake && m->is_fair)
         wall_run(l, t, m->now);
     t->is_awake = false;

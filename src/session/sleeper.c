@@ -134,6 +134,18 @@ uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid)
     return strtoull(end, NULL, 10);
 }
 
+uint64_t jsp_sleeper_until_ns(const struct jsp_task_file *folder, pid_t tid)
+{
+    static const char name[] = "\nse.exec_start";
+    char text[512], *end; /* milliseconds with six digits after the point */
+    if (!jsp_task_read(folder, tid, "sched", text, sizeof text))
+        return 0;
+    const char *at = strstr(text, name);
+    at = at ? strchr(at, ':') : NULL;
+    uint64_t ms = at ? strtoull(at + 1, &end, 10) : 0;
+    return ms && *end == '.' ? ms * 1000000 + strtoull(end + 1, NULL, 10) : 0;
+}
+
 /* -- Its stack --------------------------------------------------------------- */
 
 /* Copy what the thread itself, and its host, change. Return false if it cannot be read. */

@@ -17,6 +17,7 @@
  *   jsp_sleeper_naps      -           yes
  *   jsp_sleeper_is_here   -           yes
  *   jsp_sleeper_delay_ns yes          yes
+ *   jsp_sleeper_until_ns  -           yes
  *   jsp_sleeper_walk      -           yes
  *   jsp_sleeper_note      -           yes
  *   jsp_sleeper_busy     yes           -
@@ -84,6 +85,11 @@ bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid);
 /* Return how long the thread has waited for a processor, in ns, as the kernel counts when it gets
  * one; 0: not known. This takes 8 us. */
 uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid);
+
+/* Return when the thread, which does not run, had its processor last, or for the calling thread
+ * when it got it, by the scheduler's clock of that processor; 0: the kernel does not say. This
+ * takes 6 us. */
+uint64_t jsp_sleeper_until_ns(const struct jsp_task_file *folder, pid_t tid);
 
 /* Walk the thread's stack. The result is in the record, until the next walk. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
