@@ -101,11 +101,11 @@ static void seal_link_runs(struct tasks_work *w)
         uint64_t number = w->run_of[run->task];
         int32_t pid = t->threads[run->thread].pid;
         run->task = number ? jsp_tasks_find(t, pid, number) : JSP_TASK_NONE;
-        if (run->task == JSP_TASK_NONE) {
+        if (run->task != JSP_TASK_NONE) {
+            t->tasks[run->task].n_runs++;
+        } else if (number) { /* of task 0 the host knows none; a wrong handle is counted */
             t->defects.unknown++;
             t->defects.before += seal_is_before(w, pid, number);
-        } else {
-            t->tasks[run->task].n_runs++;
         }
     }
 }

@@ -101,10 +101,15 @@ static void tasks_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
         tasks_push_words(k, rec, JSP_TASKS_REC_SHORT);
 }
 
+static bool tasks_is_own(const struct jsp_tasks *k, uint64_t handle)
+{
+    return handle >> JSP_TASKS_MARK_SHIFT == k->shared->mark;
+}
+
 /* Return the number of a handle; 0 and a count for one that another session made. */
 static uint64_t tasks_number(struct jsp_tasks *k, uint64_t handle)
 {
-    if (handle >> JSP_TASKS_MARK_SHIFT == k->shared->mark)
+    if (tasks_is_own(k, handle))
         return handle & JSP_TASKS_NUMBER;
     if (handle)
         jsp_count(&k->n_foreign, 1);
@@ -214,15 +219,15 @@ void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle)
         return;
     struct jsp_running *r = &self->running;
     uint32_t depth = jsp_running_depth(r);
-    uint64_t number = tasks_number(k, handle);
+    bool is_own = tasks_is_own(k, handle);
     if (depth > JSP_RUNNING_MOST) { /* the innermost run has no place to compare with */
         jsp_running_cut(r, depth - 1);
     } else {
-        uint32_t place = jsp_running_find(r, number);
-        if (place)
+        uint32_t place = jsp_running_find(r, is_own ? handle & JSP_TASKS_NUMBER : 0);
+        if (place) /* a wrong handle was counted when its run began */
             tasks_end_from(k, place - 1, place - 1, jsp_now_ns(CLOCK_MONOTONIC));
         else
-            jsp_count(&k->n_unmatched, 1);
+            jsp_count(handle && !is_own ? &k->n_foreign : &k->n_unmatched, 1);
     }
     tasks_exit(self);
 }

@@ -274,6 +274,10 @@ TEST(wrong_handles_and_ends_are_counted)
     jsprof_task_end(me, task + 1);               /* never begun, never made */
     jsprof_task_begin(me, task ^ 1ull << 60);    /* of another session */
     jsprof_task_end(me, task ^ 1ull << 60);
+    jsprof_task_end(me, task ^ 1ull << 60);      /* no run of it is open */
+    jsprof_task_ready(me, ~0ull);
+    jsprof_task_begin(me, 0);                    /* its maker is not known: no mistake */
+    jsprof_task_end(me, 0);
     jsprof_task_begin(me, task + 1000);          /* never made */
     jsprof_task_end(me, task + 1000);
     jsprof_task_begin(NULL, task);
@@ -285,12 +289,12 @@ TEST(wrong_handles_and_ends_are_counted)
     if (!ended())
         return;
     CHECK_EQ(account()->tasks_unmatched, 2);
-    CHECK_EQ(account()->tasks_foreign, 2);
+    CHECK_EQ(account()->tasks_foreign, 3); /* a run, an end, a moment */
     CHECK_EQ(account()->tasks_deep, 36);
     CHECK_EQ(t.tasks[named("a")].n_runs, 65);
-    CHECK_EQ(t.n_runs, 67);
-    CHECK_EQ(t.defects.unknown, 2);
-    CHECK_EQ(t.defects.before, 1); /* the one of task 0 */
+    CHECK_EQ(t.n_runs, 68);
+    CHECK_EQ(t.defects.unknown, 1); /* the one that was never made */
+    CHECK_EQ(t.defects.before, 0);
     forget();
 }
 

@@ -151,6 +151,7 @@ TEST(what_a_capture_claims_wrongly_is_counted)
     put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 7, 350, 100, 1, 0 } });
     put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 8, 500, 1, 0, 0 } });
     put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 3, 600, 1, 0, 0 } });
+    put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 0, 900, 1, 0, 0 } });
     put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 7, 700, 1, 0, 2 } });
     put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 7, 700, 9, 0, 0 } });
     if (!read_as_capture(&t, &p, &r))
@@ -159,10 +160,10 @@ TEST(what_a_capture_claims_wrongly_is_counted)
     CHECK_EQ(t.defects.repeated, 1);
     CHECK_EQ(t.defects.orphans, 1);
     CHECK_EQ(t.defects.crossing, 1);
-    CHECK_EQ(t.defects.unknown, 2);
+    CHECK_EQ(t.defects.unknown, 2); /* not the one of task 0 */
     CHECK_EQ(t.defects.before, 1);
     CHECK_EQ(t.defects.bad, 0);
-    CHECK_EQ(t.n_runs, 5); /* the open one ended later */
+    CHECK_EQ(t.n_runs, 6); /* the open one ended later */
     CHECK_EQ(t.tasks[0].time, 100);
     CHECK_EQ(t.tasks[0].what, 0);
     CHECK_EQ(t.tasks[0].stack, JSP_TASK_NONE);
