@@ -144,7 +144,9 @@ void jsp_drain_report(struct jsprof *p, const char *state)
         .labels_cut = p->gone.labels_cut, .marks_lost = jsp_marks_lost(&p->marks),
         .allocs_lost = p->output.allocs.n_lost,
         .tasks_unwritten = p->output.tasks.n_lost,
-        .tags_unwritten = p->output.labels.n_lost, .tags_bad = p->output.labels.n_bad,
+        .tags_unwritten = p->output.labels.n_lost + jsp_counted(&p->tasks.n_tags_gone) -
+                          p->tags_gone_before,
+        .tags_bad = p->output.labels.n_bad,
         .tags_stray = jsp_tags_stray() - p->stray_before,
         .forks = p->given.children ? 0 : jsp_process_forks() - p->forks_before,
         .addresses_missed = jsp_bundle_missed(p->output.natives.bundle),

@@ -127,10 +127,7 @@ static bool drain_tasks(struct jsprof *p, struct jsp_thread *t, bool dropping)
         }
         if (p->fold_ns)
             continue;
-        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, rec);
-        if (rec->n_tags)
-            jsp_labels_task(&p->output.labels, &p->output.writer, rec->task, made.tags,
-                            rec->n_tags);
+        jsp_output_task(&p->output, t->tid, &made);
     }
     return true;
 }

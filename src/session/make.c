@@ -138,6 +138,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
     jsp_perfmap_init(&p->perf);
     jsp_marks_init(&p->marks, p->pid);
     p->stray_before = jsp_tags_stray();
+    p->tags_gone_before = jsp_counted(&p->tasks.n_tags_gone);
     make_tasks(p, setup);
     p->setup = (struct jsp_thread_setup){
         .session = p, .arena = &p->arena, .jit = &p->codes.handler,
@@ -163,12 +164,12 @@ static int make_allocs(struct jsprof *p)
     return 0;
 }
 
-/* A child goes on with the slots of its parent. */
+/* A child goes on with the table of its parent. */
 int jsp_session_slots(struct jsprof *p, uint64_t stall_ns)
 {
-    if (stall_ns && !p->tasks.slots)
-        p->tasks.slots = make_map(JSP_STALLS_SLOTS * sizeof *p->tasks.slots);
-    return stall_ns && !p->tasks.slots ? -ENOMEM : 0;
+    if (stall_ns && !p->tasks.table)
+        p->tasks.table = make_map(sizeof *p->tasks.table);
+    return stall_ns && !p->tasks.table ? -ENOMEM : 0;
 }
 
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup)
@@ -216,8 +217,8 @@ void jsp_session_free(struct jsprof *p)
     jsp_codes_free(&p->codes);
     jsp_calls_close(&p->calls);
     jsp_thread_release_allocs(p->setup.allocs);
-    if (p->tasks.slots)
-        munmap(p->tasks.slots, JSP_STALLS_SLOTS * sizeof *p->tasks.slots);
+    if (p->tasks.table)
+        munmap(p->tasks.table, sizeof *p->tasks.table);
     munmap(p->arena.bytes, p->label_bytes);
     munmap(p->arena.slots, p->slots_bytes);
     free(p->file);

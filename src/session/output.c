@@ -240,6 +240,13 @@ static void output_allocation(struct jsp_output *out, const struct jsp_record *r
         out->allocs.n_lost++;
 }
 
+void jsp_output_task(struct jsp_output *out, int32_t tid, const struct jsp_tasks_made *made)
+{
+    jsp_tasks_out_record(&out->tasks, &out->writer, tid, &made->rec);
+    if (made->rec.n_tags)
+        jsp_labels_task(&out->labels, &out->writer, made->rec.task, made->tags, made->rec.n_tags);
+}
+
 void jsp_output_stack(struct jsp_output *out, const struct jsp_record *record)
 {
     jsp_frames_of(&out->frames, record);

@@ -87,6 +87,9 @@ struct jsp_output_from {
 void jsp_output_record(struct jsp_output *out, const struct jsp_record *record,
                        struct jsp_output_from from);
 
+/* Append a record of a thread's tasks, with the labels of a task. */
+void jsp_output_task(struct jsp_output *out, int32_t tid, const struct jsp_tasks_made *made);
+
 /* Append the stack of a record, for tasks that were made on it. */
 void jsp_output_stack(struct jsp_output *out, const struct jsp_record *record);
 

@@ -101,6 +101,7 @@ static void retarget_counts(struct jsprof *p)
     p->looks[0] = 0;
     p->labels_lost_before = jsp_counted(&p->arena.n_lost);
     p->stray_before = jsp_tags_stray();
+    p->tags_gone_before = jsp_counted(&p->tasks.n_tags_gone);
     p->forks_before = jsp_process_forks();
 }
 

@@ -96,7 +96,7 @@ struct jsprof {
     struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */
     bool builds;            /* the session ran at the last pass: rows will be used */
-    uint64_t labels_lost_before, stray_before; /* for an earlier file */
+    uint64_t labels_lost_before, stray_before, tags_gone_before; /* for an earlier file */
     /* during this pass, no thread was inside its handler; not asked while nothing waits for it */
     bool quiet;
     uint64_t fullest;       /* words in the fullest ring, as this pass found it */

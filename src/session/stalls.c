@@ -29,10 +29,10 @@ enum jsp_stall jsp_stall_of(const struct jsp_stall_list *list, uint64_t from_ns,
 
 void jsp_stall_explain(struct jsprof *p, const struct jsp_thread *t, uint64_t task)
 {
-    struct jsp_tasks_rec made;
+    struct jsp_tasks_made made;
     for (int i = 0; i < JSP_STALLS_CHAIN && jsp_stalls_take(&p->tasks, task, &made); i++) {
-        jsp_tasks_out_record(&p->output.tasks, &p->output.writer, t->tid, &made);
-        task = made.parent;
+        jsp_output_task(&p->output, t->tid, &made);
+        task = made.rec.parent;
     }
 }
 

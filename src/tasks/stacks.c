@@ -15,12 +15,6 @@
 
 enum { STACKS_MOST = JSP_TASKS_STACKS / 4 * 3 };
 
-static inline uint64_t stacks_mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0x9E3779B97F4A7C15u;
-    return h ^ h >> 29;
-}
-
 /* The addresses among which all compiled code lies. */
 struct stacks_code {
     struct jsp_jitrows *rows;
@@ -46,17 +40,17 @@ static uint64_t stacks_hash(const struct jsp_record *r, struct jsp_jitrows *rows
     uint32_t n = jsp_record_frames(r), label;
     const struct jsp_rec_native *natives = jsp_record_natives(r);
     struct stacks_code code = stacks_code_of(rows);
-    uint64_t h = stacks_mix(r->n_native, (uint64_t)n << 32 | r->cut);
+    uint64_t h = jsp_tasks_mix(r->n_native, (uint64_t)n << 32 | r->cut);
     for (uint32_t i = 0; i < n; i++) {
         const struct jsp_rec_frame *f = &r->frames[i];
-        h = stacks_mix(h, (uint64_t)f->id << 32 | f->line);
-        h = stacks_mix(h, f->pc ^ (uint64_t)f->entry << 40 ^ (uint64_t)f->gap << 41);
+        h = jsp_tasks_mix(h, (uint64_t)f->id << 32 | f->line);
+        h = jsp_tasks_mix(h, f->pc ^ (uint64_t)f->entry << 40 ^ (uint64_t)f->gap << 41);
     }
     for (uint32_t i = 0; i < r->n_native; i++) {
-        h = stacks_mix(h, natives[i].ip);
+        h = jsp_tasks_mix(h, natives[i].ip);
         if (natives[i].ip >= code.low && natives[i].ip < code.high &&
             jsp_jitrows_label(code.rows, natives[i].ip, &label))
-            h = stacks_mix(h, label);
+            h = jsp_tasks_mix(h, label);
     }
     return h ? h : 1;
 }

@@ -13,6 +13,10 @@
  * that has run not once but never or often may run again: when another number takes its slot, it
  * is written whatever happens.
  *
+ * So are the labels under which a task was made. They have other sizes than a slot: all threads
+ * append them to one ring, where the oldest are overwritten, and a task in a long turn whose labels
+ * are gone has none, which is counted. See stalls_tags.c.
+ *
  *                          owner thread   drain
  *   jsp_stalls_limit            yes         -
  *   jsp_stalls_open             yes         -
@@ -24,6 +28,8 @@
  *   jsp_stalls_ran              yes         -
  *   jsp_stalls_take             yes        yes
  *   jsp_stalls_window            -         yes
+ *   jsp_stalls_tags_now         yes         -
+ *   jsp_stalls_tags_get         yes        yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -33,10 +39,15 @@
 #include "sigsafe/ring.h"
 
 struct jsp_tasks;
+struct jsp_tasks_made;
 struct jsp_tasks_rec;
 struct jsp_tasks_shared;
 
-enum { JSP_STALLS_SLOTS = 1 << 16, JSP_STALLS_CHAIN = 64 };
+enum {
+    JSP_STALLS_SLOTS = 1 << 16,
+    JSP_STALLS_CHAIN = 64,
+    JSP_STALLS_TAGS = 1 << 19, /* words of labels: 4 MiB, as the slots have */
+};
 
 /* A task. Its words are atomic because any thread may take the slot: `number` is 0 meanwhile. */
 struct jsp_stalls_slot {
@@ -49,6 +60,14 @@ struct jsp_stalls_slot {
 };
 _Static_assert(sizeof(struct jsp_stalls_slot) == JSP_CACHELINE, "a slot is a cache line");
 
+/* All of it. Pages that nobody has touched take no memory: labels cost none until one is set. */
+struct jsp_stalls_table {
+    struct jsp_stalls_slot slots[JSP_STALLS_SLOTS];
+    _Atomic uint64_t n_tags;                   /* words that were given out for labels, ever */
+    _Atomic uint64_t tags_at[JSP_STALLS_SLOTS]; /* of the task in the slot; 0: it has none */
+    _Atomic uint64_t tags[JSP_STALLS_TAGS];
+};
+
 struct jsp_stalls {
     /* Written by the owner thread. */
     uint64_t limit_ns; /* 0: no stall mode; see jsp_stalls_limit */
@@ -56,6 +75,7 @@ struct jsp_stalls {
     uint32_t n_kept;   /* staged records that are published in any case */
     uint32_t n_full;   /* records that did not fit, since the last were published */
     uint64_t tail;     /* of the ring, with what is staged */
+    uint64_t tags_at;  /* of the labels that the thread stored last; 0: none */
     _Atomic uint64_t begin_ns; /* of the window; 0: none is open */
 };
 
@@ -69,8 +89,8 @@ bool jsp_stalls_close(struct jsp_tasks *k, uint64_t now);
 /* Stage a record, or publish it in a long window; drop it outside of windows. */
 void jsp_stalls_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
 
-/* Publish a record whatever its window is: a task that loses its slot, or an outer turn. */
-void jsp_stalls_keep(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
+/* Publish an outer turn, whatever its window is. */
+void jsp_stalls_keep(struct jsp_tasks *k, const struct jsp_tasks_rec *turn);
 
 /* Put a new task into its slot; note a moment, and after which time from there it can run; note a
  * run that begins now: if the task is not due yet, it is now. */
@@ -78,10 +98,15 @@ void jsp_stalls_made(struct jsp_tasks *k, const struct jsp_tasks_rec *made);
 void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready, uint64_t in_ns);
 void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number, uint64_t now);
 
-/* Copy a task that is in its slot and not in the capture yet: the caller writes it. Return false
- * for any other. */
-bool jsp_stalls_take(const struct jsp_tasks_shared *shared, uint64_t number,
-                     struct jsp_tasks_rec *out);
+/* Copy a task that is in its slot and not in the capture yet, with its labels: the caller writes
+ * it. Return false for any other. */
+bool jsp_stalls_take(struct jsp_tasks_shared *shared, uint64_t number,
+                     struct jsp_tasks_made *out);
+
+/* -- stalls_tags.c: store the labels that the thread has now. Return where they are, or 0 without
+ * any. And copy such labels: return how many bytes they are, or 0 if they are overwritten. */
+uint64_t jsp_stalls_tags_now(struct jsp_tasks *k);
+uint32_t jsp_stalls_tags_get(const struct jsp_stalls_table *table, uint64_t at, uint8_t *to);
 
 /* Return the begin of the open window, or 0. What was published before is seen afterwards. */
 static inline uint64_t jsp_stalls_window(const struct jsp_stalls *s)

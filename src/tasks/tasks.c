@@ -124,7 +124,7 @@ static uint32_t tasks_name(struct jsp_tasks *k, const char *text, const jsprof_f
     return f || (text && *text) ? jsp_names_of(&k->names, &frame) : JSP_LABEL_LOST;
 }
 
-/* Push a task with its labels. In stall mode it has none: see stalls.h. */
+/* Push a task with its labels. Stall mode keeps both until the task is in a long turn. */
 static void tasks_made(struct jsp_tasks *k, const struct jsp_tasks_rec *rec)
 {
     struct jsp_tasks_made made;

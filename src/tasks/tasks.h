@@ -39,10 +39,11 @@ struct jsp_tasks_shared {
     _Atomic uint64_t last_task;  /* numbers from 1 */
     _Atomic uint64_t last_stack; /* the same */
     uint64_t mark;               /* in the upper bits of handles; constant */
-    /* 0: no stall mode. The session sets it, `slots` first, while no thread is armed; threads take
+    /* 0: no stall mode. The session sets it, `table` first, while no thread is armed; threads take
      * it over in their next call. */
     _Atomic uint64_t stall_ns;
-    struct jsp_stalls_slot *slots; /* owned by the session; NULL: there was no stall mode yet */
+    struct jsp_stalls_table *table; /* owned by the session; NULL: there was no stall mode yet */
+    _Atomic uint64_t n_tags_gone; /* labels of tasks in long turns that were overwritten */
     _Atomic bool has_any; /* a thread has begun a run or a turn */
 };
 
@@ -168,10 +169,10 @@ uint64_t jsp_tasks_now(const struct jsp_tasks *k);
 bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_made *out);
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out);
 
-/* The session's limit of stall mode, 0 for none. The slots are there. */
+/* The session's limit of stall mode, 0 for none. The table is there. */
 static inline void jsp_tasks_set_stall(struct jsp_tasks_shared *shared, uint64_t ns)
 {
-    /* ORDER: release, pairs with the acquire below: who sees the limit sees the slots. */
+    /* ORDER: release, pairs with the acquire below: who sees the limit sees the table. */
     atomic_store_explicit(&shared->stall_ns, ns, memory_order_release);
 }
 
@@ -184,6 +185,13 @@ static inline bool jsp_tasks_any(const struct jsp_tasks_shared *shared)
 {
     /* ORDER: relaxed. A flag that is set once. */
     return atomic_load_explicit(&shared->has_any, memory_order_relaxed);
+}
+
+/* Add a word to a hash of 64 bits. */
+static inline uint64_t jsp_tasks_mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 29;
 }
 
 static inline void jsp_tasks_counts_subtract(struct jsp_tasks_counts *sum,

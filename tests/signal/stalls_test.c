@@ -307,71 +307,6 @@ TEST(a_timer_in_a_long_turn_keeps_its_maker)
     forget();
 }
 
-/* Return how many samples have this route; NULL: none. */
-static uint64_t samples_of(const char *route)
-{
-    const struct jsp_labels_read *l = &h.profile.labels;
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < h.profile.n_stacks; i++) {
-        const struct jsp_labels_pair *pair = jsp_labels_value(
-            l, h.profile.stacks[i].labels, (struct jsp_read_text){ "route", 5 });
-        bool is = pair && route ? jsp_read_is(pair->value, route) : !pair && !route;
-        n += is ? h.profile.stacks[i].samples : 0;
-    }
-    return n;
-}
-
-static void labelled(const char *route, uint64_t burn_ms)
-{
-    jsprof_label_set(me, "route", route);
-    if (burn_ms)
-        host_burn_ms(burn_ms);
-}
-
-/* What a long turn had is written when it ends, or later: then the thread has other labels. */
-static void labels_of(uint32_t flags)
-{
-    if (!began(flags, JSPROF_CLOCK_CPU))
-        return;
-    jsprof_label_set(me, "route", "/made");
-    jsprof_task task = jsprof_task_new(me, "test", "later", 0);
-    jsprof_turn_begin(me);
-    labelled("/first", 5 * LIMIT_MS);
-    labelled("/second", 5 * LIMIT_MS);
-    jsprof_task_begin(me, task);
-    labelled("/run", 5 * LIMIT_MS);
-    jsprof_task_end(me, task);
-    labelled("/last", 0);
-    jsprof_turn_end(me);
-    labelled("/outside", 5 * LIMIT_MS);
-    if (!ended())
-        return;
-    CHECK(samples_of("/first") > 2);
-    CHECK(samples_of("/second") > 2);
-    CHECK(samples_of("/run") > 2);
-    CHECK_EQ(samples_of("/outside"), 0);
-    uint64_t others = samples_of("/last") + samples_of("/made") + samples_of(NULL);
-    CHECK(others < h.profile.samples / 4); /* of moments between two calls */
-    CHECK_EQ(samples_of("/first") + samples_of("/second") + samples_of("/run") + others,
-             h.profile.samples);
-    forget();
-}
-
-TEST(a_sample_in_a_long_turn_has_the_labels_of_its_moment)
-{
-    labels_of(0);
-}
-
-TEST(and_so_has_one_without_a_thread)
-{
-    labels_of(JSPROF_NO_THREAD);
-}
-
-TEST(and_a_compact_one)
-{
-    labels_of(JSPROF_COMPACT);
-}
-
 int main(void)
 {
     RUN(long_turns_are_there_with_their_causes_and_no_quick_ones);
@@ -382,8 +317,5 @@ int main(void)
     RUN(a_turn_that_does_not_end_is_there);
     RUN(a_task_that_waits_long_is_known);
     RUN(a_timer_in_a_long_turn_keeps_its_maker);
-    RUN(a_sample_in_a_long_turn_has_the_labels_of_its_moment);
-    RUN(and_so_has_one_without_a_thread);
-    RUN(and_a_compact_one);
     return DONE();
 }
