@@ -16,16 +16,20 @@ static struct jsp_gzip gzip;
 static struct jsp_sink sink;
 static unsigned char in[MOST], back[MOST + 1];
 
-/* Write `n` bytes of `in` in pieces; return the size, or 0 if gzip gives other bytes back. */
-static size_t packed(size_t n, size_t piece)
+/* Write `n` bytes of `in` in pieces, and end a block after each `cut` of them; 0: after none.
+ * Return the size, or 0 if gzip gives other bytes back. */
+static size_t packed_cut(size_t n, size_t piece, size_t cut)
 {
     struct jsp_bytes out = { .n = 0 };
     char path[] = "/tmp/gzip_test.XXXXXX", command[64];
     size_t size = 0, got = 0;
     jsp_sink_init(&sink, jsp_bytes_write, &out);
     jsp_gzip_start(&gzip, &sink);
-    for (size_t at = 0; at < n; at += piece)
+    for (size_t at = 0, i = 1; at < n; at += piece, i++) {
         jsp_gzip_write(&gzip, in + at, piece < n - at ? piece : n - at);
+        if (cut && i % cut == 0)
+            jsp_gzip_cut(&gzip);
+    }
     jsp_gzip_end(&gzip);
     int fd = jsp_sink_flush(&sink) == 0 ? mkstemp(path) : -1;
     if (fd >= 0 && write(fd, out.at, out.n) == (ssize_t)out.n) {
@@ -41,6 +45,11 @@ static size_t packed(size_t n, size_t piece)
     }
     jsp_bytes_free(&out);
     return size;
+}
+
+static size_t packed(size_t n, size_t piece)
+{
+    return packed_cut(n, piece, 0);
 }
 
 TEST(gzip_reads_nothing_one_byte_and_all_bytes)
@@ -107,6 +116,35 @@ TEST(what_repeats_becomes_small)
     CHECK_EQ(size > 0 && size < MOST / 50, true);
 }
 
+/* A block may end at any bit, be as long as the buffer, or be empty, which is no block. */
+TEST(a_cut_block_comes_back)
+{
+    uint32_t wrong = 0;
+    for (size_t i = 0; i < MOST; i++)
+        in[i] = (unsigned char)(i * i >> 7);
+    for (size_t piece = 1; piece < 40; piece++)
+        wrong += packed_cut(300, piece, 1) == 0;
+    wrong += packed_cut(MOST, JSP_GZIP_BLOCK, 1) == 0;
+    wrong += packed_cut(MOST, JSP_GZIP_BLOCK - 1, 1) == 0;
+    wrong += packed_cut(MOST, JSP_GZIP_BLOCK / 2, 2) == 0;
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(packed_cut(JSP_GZIP_BLOCK, JSP_GZIP_BLOCK, 1), packed(JSP_GZIP_BLOCK, 1000));
+}
+
+/* Each block has codes of its own: bytes of one kind after those of another one. */
+TEST(a_cut_between_other_bytes_makes_the_file_smaller)
+{
+    enum { HALF = JSP_GZIP_BLOCK / 2 };
+    uint32_t random = 1;
+    for (size_t i = 0; i < 2 * HALF; i++) {
+        random = random * 1664525 + 1013904223;
+        in[i] = (unsigned char)((i < HALF ? 0 : 128) + (random >> 24) % (i < HALF ? 4 : 128));
+    }
+    size_t apart = packed_cut(2 * HALF, HALF, 1), together = packed(2 * HALF, HALF);
+    CHECK(apart > 0);
+    CHECK(apart < together);
+}
+
 int main(void)
 {
     RUN(gzip_reads_nothing_one_byte_and_all_bytes);
@@ -114,5 +152,7 @@ int main(void)
     RUN(each_distance_of_a_match_comes_back);
     RUN(blocks_begin_anywhere);
     RUN(what_repeats_becomes_small);
+    RUN(a_cut_block_comes_back);
+    RUN(a_cut_between_other_bytes_makes_the_file_smaller);
     return DONE();
 }
