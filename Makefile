@@ -210,8 +210,8 @@ DEPS_LUA = lua5.1 liblua5.1-0-dev lua5.2 liblua5.2-dev lua5.3 liblua5.3-dev \
   $(DEPS_LUA_HOSTS)
 # Programs that have a Lua. tshark and what it needs take 127 MB; mpv's packages are 58 MB to
 # download, the last three 14 MB.
-DEPS_LUA_HOSTS = lua-luv neovim haproxy prosody nginx-light libpcre3 curl tshark mpv awesome \
-  texlive-binaries redis-tools
+DEPS_LUA_HOSTS = lua-luv lua-lgi neovim haproxy prosody nginx-light libpcre3 curl tshark mpv \
+  awesome texlive-binaries redis-tools
 # nginx's module for Lua: unpacked into $(B)/nginx, because in Debian 12 it conflicts with the
 # LuaJIT above, and needs libpcre3. Later Debians have one LuaJIT.
 DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \

@@ -103,3 +103,47 @@ stacks() # [CAPTURE [LINES [WEIGHTS]]]
         { on = 0 }
         END { if (line != "") print line }'
 }
+
+# Stall mode by request: $pid is a program that makes some turns of its loop long. Of each that took
+# more than 20 ms it prints when it began and how long it took, in ms of one clock. A capture of the
+# turns that take more than 30 ms has all of those in its time, and nothing else.
+stalls_as_logged() # LOG AT-LEAST
+{
+    for _ in 1 2 3 4 5 6 7 8 9 10; do # the program may have begun no turn yet
+        rm -f "$SCRATCH/cap"
+        "$JSPROF_TOOL" record --quiet --clock wall --stalls 30ms --seconds 2.5 -o "$SCRATCH/cap" \
+            "$pid" 2>"$SCRATCH/asked.err" && break
+        cat "$SCRATCH/asked.err"
+        grep -q 'has reported no tasks and no turns' "$SCRATCH/asked.err" || return 1
+        sleep 0.3
+    done
+    whole && info_has 'only turns of a loop that took longer than 30 ms' &&
+        "$JSPROF_TOOL" stalls --each --limit 0 --csv "$SCRATCH/cap" >"$SCRATCH/csv" || return 1
+    tr -d '"' <"$SCRATCH/csv" >"$SCRATCH/asked"
+    grep -E '^[0-9.]+ [0-9.]+$' "$1" >"$SCRATCH/logged"
+    sed 1d "$SCRATCH/asked" | sort -n |
+        awk -F '[ ,]' -v least="$2" '
+        FILENAME != "-" { logged[++n] = $1; took[n] = $2; next }
+        { begin[++m] = $1 / 1e6; ms[m] = $2 / 1e6 }
+        function differ(a, b) { return a - b > 15 || b - a > 15 }
+        # Are those from line k on the ones of the capture?
+        function fits(k,   j, i) {
+            for (i = k; j < m && i <= n; i++)
+                if (!differ(logged[i] - logged[k], begin[j + 1] - begin[1]) &&
+                    !differ(took[i], ms[j + 1]))
+                    j++
+                else if (took[i] > 32)
+                    return 0
+            return j == m
+        }
+        END {
+            for (k = 1; k <= n && !fits(k); k++)
+                continue
+            print m, "stalls, of", n, "turns that were long"
+            for (j = 1; j <= m && k > n; j++)
+                print "  capture", begin[j], ms[j]
+            for (j = 1; j <= n && k > n; j++)
+                print "  program", logged[j], took[j]
+            exit !(m >= least && k <= n)
+        }' "$SCRATCH/logged" -
+}
