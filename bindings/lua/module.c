@@ -25,8 +25,9 @@
 #include "traces.h"
 #include "wraps.h"
 
-/* The registry keeps the run of this state at this address, as a light userdata. */
-static const char module_key = 0;
+/* The registry keeps the run of this state at this address, as a light userdata; and at the next
+ * one, while a recording begins, the name of its file. */
+static const char module_key[2] = { 0 };
 
 /* The runs of all states, so that exit() in the middle of a run can end it. */
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -145,7 +146,7 @@ static void module_unlist(struct module_run *run)
 
 struct module_run *jsp_lua_run_of(lua_State *L)
 {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key[0]);
     lua_rawget(L, LUA_REGISTRYINDEX);
     struct module_run *run = lua_touserdata(L, -1);
     lua_pop(L, 1);
@@ -184,7 +185,7 @@ void jsp_lua_run_mark(struct module_run *run, uint64_t since, const char *group,
 
 static void module_keep(lua_State *L, struct module_run *run)
 {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key[0]);
     if (run)
         lua_pushlightuserdata(L, run);
     else
@@ -233,6 +234,31 @@ static void module_on_close(lua_State *L, void *data)
 
 /* -- Functions ----------------------------------------------------------------- */
 
+/* Runs protected, as the last step that can fail: after it the state knows the run. */
+static int module_know(lua_State *L)
+{
+    struct module_run *run = lua_touserdata(L, 1);
+    if (run->lua->calls)
+        jsp_lua_wrap_hooks(L);
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key[1]);
+    lua_pushstring(L, jsprof_path(run->prof, NULL));
+    lua_rawset(L, LUA_REGISTRYINDEX);
+    module_keep(L, run);
+    return 0;
+}
+
+/* Push what module_know kept. This takes no memory. */
+static void module_push_path(lua_State *L)
+{
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key[1]);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    if (lua_isnil(L, -1))
+        return;
+    lua_pushlightuserdata(L, (void *)(uintptr_t)&module_key[1]);
+    lua_pushnil(L);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
 static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_options *o)
 {
     o->open.on_drain = jsp_lua_memory_look;
@@ -268,7 +294,7 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
         err = jsp_lua_tasks_begin(L, run);
     if (!err && (o->loop || o->tasks))
         err = jsp_lua_loop_begin(L, run, o->loop);
-    return err;
+    return err ? err : jsp_lua_protected(L, module_know, run);
 }
 
 /* Explain the errors that need a path; jsprof_error_text explains all others. */
@@ -348,8 +374,6 @@ static int module_start_with(lua_State *L, uint32_t flags)
         module_end(run, L, NULL);
         return flags && module_leaves_out(&o, err) ? 0 : module_refuse(L, o.open.path, err);
     }
-    if (run->lua->calls)
-        jsp_lua_wrap_hooks(L);
     run->lua->on_close = module_on_close;
     run->lua->on_close_data = run;
     run->lua->on_calls = jsp_lua_memory_look;
@@ -360,13 +384,12 @@ static int module_start_with(lua_State *L, uint32_t flags)
         module_tell_name(o.open.path, path);
     /* ORDER: relaxed. Statistics. */
     atomic_fetch_add_explicit(&module_recorded, run->is_asked, memory_order_relaxed);
-    lua_pushstring(L, path);
-    lua_pushboolean(L, is_other);
     module_list(run);
-    module_keep(L, run);
     jsp_lua_threads_begin(run);
     if (run->has_loop || run->tasks)
         jsp_lua_threads_enter(L); /* waits are marked before the first callback, too */
+    module_push_path(L);
+    lua_pushboolean(L, is_other);
     return 2;
 }
 

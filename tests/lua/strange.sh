@@ -37,16 +37,20 @@ detached_late()
     "$SCRATCH/host" attached "$SCRATCH/burns.lua" "$SCRATCH/cap" && whole && burns 20
 }
 
-# The module's own calls fail one after the other; no file stays of those that did.
-poor()
+# The module's own calls fail one after the other. A start that fails records nothing, and no file
+# stays of it.
+poor() # OPTIONS OF jsprof.start
 {
     cat >"$SCRATCH/poorly.lua" <<LUA
+started = false
 local jsprof = require "jsprof"
-jsprof.start{ output = "$SCRATCH/cap" }
+jsprof.start{ output = "$SCRATCH/cap", $1 }
+started = true
 jsprof.stop()
 LUA
     rm -f "$SCRATCH/cap"
-    LD_PRELOAD=$ASAN_LIBRARY timeout 60 "$SCRATCH/host" poor "$SCRATCH/poorly.lua" && whole &&
+    LD_PRELOAD=$ASAN_LIBRARY timeout 100 "$SCRATCH/host" poor "$SCRATCH/poorly.lua" \
+        "$SCRATCH/cap" && whole &&
         [ "$(find "$SCRATCH" -maxdepth 1 -name 'cap*' | wc -l)" = 1 ]
 }
 
@@ -127,7 +131,8 @@ one()
     build_host strange_host.c || { fail 'a program'; return; }
     check 'another thread closes the state' closed_elsewhere
     check 'also where the program attached it itself' detached_late
-    check 'an allocator that fails anywhere' poor
+    check 'an allocator that fails anywhere' poor ''
+    check 'so with calls and allocations' poor 'mode = "both", alloc = 1000'
     check 'numbers 0 to 2 are closed' closed_descriptors
     check 'a full disk' full_disk
     check 'a blocked signal' blocked

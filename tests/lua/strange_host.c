@@ -3,8 +3,9 @@
  *
  *     strange_host closed SCRIPT         another thread closes the state, then this one burns in C
  *     strange_host attached SCRIPT FILE  the same, but the program records itself by jsprof-lua.h
- *     strange_host poor SCRIPT           the state's allocator fails at the first, second, ... call
- *                                        while the script runs, until it does not fail any more
+ *     strange_host poor SCRIPT CAPTURE   the state's allocator fails at the first, second, ... call
+ *                                        while the script runs, until it does not fail any more;
+ *                                        no file is there where it has not set `started`
  *     strange_host blocked COMMAND ARG...  COMMAND runs with SIGPROF blocked
  *
  * SPDX-License-Identifier: MIT
@@ -125,7 +126,7 @@ static int poor_run(lua_State *on)
     return 0;
 }
 
-static int poor_once(char *script, long calls)
+static int poor_once(char *script, const char *capture, long calls)
 {
     left = -1;
     L = poor_state();
@@ -140,15 +141,21 @@ static int poor_once(char *script, long calls)
     left = -1;
     if (failed && is_over)
         fprintf(stderr, "strange_host: %s\n", lua_tostring(L, -1));
+    lua_getglobal(L, "started");
+    bool is_left = failed && !lua_toboolean(L, -1) && access(capture, F_OK) == 0;
     lua_close(L);
-    return failed ? is_over ? 1 : -1 : 0;
+    if (is_left)
+        fprintf(stderr, "strange_host: call %ld: start failed, and records\n", calls);
+    if (failed)
+        unlink(capture);
+    return failed ? is_over || is_left ? 1 : -1 : 0;
 }
 
-static int poor(char *script)
+static int poor(char *script, const char *capture)
 {
     int status = -1;
     for (long calls = 1; status < 0 && calls < 100000; calls++)
-        status = poor_once(script, calls);
+        status = poor_once(script, capture, calls);
     return status != 0;
 }
 
@@ -169,7 +176,7 @@ int main(int argc, char **argv)
         return closed(argv[2]);
     if (strcmp(what, "attached") == 0 && argc == 4)
         return attached(argv[2], argv[3]);
-    if (strcmp(what, "poor") == 0)
-        return poor(argv[2]);
+    if (strcmp(what, "poor") == 0 && argc == 4)
+        return poor(argv[2], argv[3]);
     return strcmp(what, "blocked") == 0 ? blocked(argv + 2) : 2;
 }
