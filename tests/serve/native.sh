@@ -138,15 +138,27 @@ says 'a.cap: 2 s, '
 # and nothing of a program that does not wait. A machine that takes a processor away makes more. A
 # signal handler that waits within a wait changes nothing.
 cat >loop.c <<'END_OF_PROGRAM'
+#define _GNU_SOURCE
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 static volatile sig_atomic_t is_waiting;
 static struct pollfd none[1]; /* of a known size, as __poll_chk checks it */
 static volatile nfds_t n_none;
+static int epoll;
+static int waits_5_ms(void)
+{
+    struct epoll_event event;
+    struct timespec time = { 0, 5000000 };
+    (void)event;
+    (void)time;
+    return WAIT;
+}
 static void waits(int signo)
 {
     (void)signo;
@@ -181,10 +193,12 @@ __attribute__((noinline)) void reads(FILE *from)
 }
 int main(void)
 {
+    epoll = epoll_create1(0);
     each_ms(2);
     for (int i = 0; i < 60; i++) {
         is_waiting = 1;
-        poll(none, n_none, 5);
+        if (waits_5_ms() < 0 && errno != EINTR)
+            return 1;
         is_waiting = 0;
         if (i == 29)
             each_ms(0);
@@ -199,7 +213,12 @@ int main(void)
     return 0;
 }
 END_OF_PROGRAM
-"${CC:-gcc}" -O1 -g -U_FORTIFY_SOURCE -o loop loop.c
+loop_with() # WAIT FLAGS...
+{
+    wait=$1
+    shift
+    "${CC:-gcc}" -g -U_FORTIFY_SOURCE "$@" -DWAIT="$wait" -o loop loop.c
+}
 stalled()
 {
     JSPROF_STALLS=40ms run record --clock wall -o a.cap -- ./loop
@@ -209,10 +228,21 @@ stalled()
     grep -Eq '(function|processor).*busy_for' out && grep -q 'blocking.*reads' out &&
         [ "$(wc -l <out)" = 3 ]
 }
+loop_with 'poll(none, n_none, 5)' -O1
 stalled || stalled || stalled || wrong 'has other stalls'
-"${CC:-gcc}" -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -o loop loop.c
-if readelf -W --dyn-syms loop | grep -q __poll_chk; then # not so with musl and some compilers
-    stalled || stalled || stalled || wrong 'has other stalls with __poll_chk'
+for call in poll ppoll; do
+    loop_with "$call(none, n_none, $([ $call = poll ] && echo 5 || echo '&time, NULL'))" \
+        -O2 -D_FORTIFY_SOURCE=2
+    # Not so with musl and some compilers.
+    if readelf -W --dyn-syms loop | grep -q __${call}_chk; then
+        stalled || stalled || stalled || wrong "has other stalls with __${call}_chk"
+    fi
+done
+# Older C libraries have no such function, and older kernels no such call.
+loop_with 'epoll_pwait2(epoll, &event, 1, &time, NULL)' -O1 \
+    -Werror=implicit-function-declaration 2>err && ./loop && call=epoll_pwait2 || call=
+if [ -n "$call" ]; then
+    stalled || stalled || stalled || wrong 'has other stalls with epoll_pwait2'
 fi
 JSPROF_STALLS=16ms run record --clock wall -o a.cap -- ./host
 is_rc 5
