@@ -52,7 +52,8 @@ static _Noreturn void follow_child(struct follow *f, int out, int err)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    if (signal(SIGHUP, SIG_DFL) == SIG_IGN) /* nohup */
+        signal(SIGHUP, SIG_IGN);
     if (isatty(STDOUT_FILENO))
         cli_terminal_set(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
     if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)

@@ -224,13 +224,15 @@ int cli_serve_run(struct cli_serve *s)
 {
     static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
     static struct serve_peer peers[SERVE_PEERS]; /* 300 KiB */
-    struct sigaction mine = { .sa_handler = serve_interrupted };
+    struct sigaction mine = { .sa_handler = serve_interrupted }, old;
     struct pollfd wait[SERVE_PEERS + 1];
     sigset_t before, blocked;
     int err = 0;
     sigemptyset(&blocked);
     for (int i = 0; i < 3; i++) {
-        sigaction(ends[i], &mine, NULL);
+        sigaction(ends[i], &mine, &old);
+        if (ends[i] == SIGHUP && old.sa_handler == SIG_IGN) /* nohup */
+            sigaction(SIGHUP, &old, NULL);
         sigaddset(&blocked, ends[i]);
     }
     for (int i = 0; i < SERVE_PEERS; i++)

@@ -234,7 +234,8 @@ static void server_fork(struct server *s, struct server_peer *p, const struct ht
         signal(SIGALRM, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
         signal(SIGINT, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
+        if (signal(SIGHUP, SIG_DFL) == SIG_IGN) /* nohup */
+            signal(SIGHUP, SIG_IGN);
         sigprocmask(SIG_SETMASK, signals, NULL);
         close(s->fd);
         for (int i = 0; i < SERVER_PEERS; i++)

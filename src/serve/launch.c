@@ -258,11 +258,34 @@ static void launch_pass(int signo)
     errno = saved_errno;
 }
 
-static void launch_catch(void (*handler)(int))
+/* How we take these signals while the program runs. Ctrl-C is for the program; we report what it
+ * has recorded. A signal that we were told to ignore (nohup) stays ignored, in the report, too. */
+static struct launch_signal {
+    int signo;
+    void (*handler)(int);
+    struct sigaction before;
+} launch_signals[] = { { .signo = SIGTERM, .handler = launch_pass },
+                       { .signo = SIGHUP, .handler = launch_pass },
+                       { .signo = SIGINT, .handler = SIG_IGN },
+                       { .signo = SIGQUIT, .handler = SIG_IGN } };
+
+enum { LAUNCH_SIGNALS = sizeof launch_signals / sizeof *launch_signals };
+
+static void launch_catch(void)
 {
-    struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    for (int i = 0; i < LAUNCH_SIGNALS; i++) {
+        struct launch_signal *s = &launch_signals[i];
+        struct sigaction action = { .sa_handler = s->handler, .sa_flags = SA_RESTART };
+        sigaction(s->signo, NULL, &s->before);
+        if (s->before.sa_handler != SIG_IGN)
+            sigaction(s->signo, &action, NULL);
+    }
+}
+
+static void launch_uncatch(void)
+{
+    for (int i = 0; i < LAUNCH_SIGNALS; i++)
+        sigaction(launch_signals[i].signo, &launch_signals[i].before, NULL);
 }
 
 pid_t launch_begin(const struct launch *l)
@@ -281,12 +304,8 @@ pid_t launch_begin(const struct launch *l)
         signal(SIGPIPE, SIG_DFL);
         launch_child(l);
     }
-    /* Ctrl-C is for the program; we report what it has recorded. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
     launch_pid = child;
-    if (child > 0)
-        launch_catch(launch_pass);
+    launch_catch();
     sigprocmask(SIG_SETMASK, &before, NULL);
     return child;
 }
@@ -299,7 +318,7 @@ int launch_end(pid_t child)
         return LAUNCH_NOT_RUN;
     while (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT) < 0 && errno == EINTR)
         continue;
-    launch_catch(SIG_DFL); /* its number is another one's soon */
+    launch_uncatch(); /* its number is another one's soon */
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFSIGNALED(status) ? LAUNCH_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);

@@ -33,10 +33,12 @@ static void remote_signal(int signo)
 
 void remote_catch(void)
 {
-    struct sigaction action = { .sa_handler = remote_signal };
-    sigaction(SIGINT, &action, NULL);
+    struct sigaction action = { .sa_handler = remote_signal }, before;
+    sigaction(SIGINT, &action, NULL); /* a shell ignores it for each job in the background */
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGHUP, &action, &before);
+    if (before.sa_handler == SIG_IGN) /* nohup */
+        sigaction(SIGHUP, &before, NULL);
 }
 
 bool remote_is_caught(void)

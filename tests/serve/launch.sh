@@ -172,6 +172,38 @@ if [ -f "$B/lib/jsprof/libjsprof-native.so" ] &&
     done
 fi
 
+# Under nohup a hangup ends neither the program nor the report after it, which waits here for a
+# reader: the pipe is full.
+mkfifo pipe
+exec 3<>pipe
+timeout 1 sh -c 'yes | cat >&3' || :
+grep -v print spin.lark >quiet.lark
+(trap '' HUP; exec "$jsprof" record -o hung.cap --report -- "$B/bin/lark" quiet.lark >&3 2>err) &
+pid=$!
+until [ -s hung.cap ]; do sleep 0.05; done
+kill -HUP $pid
+tries=0
+until grep -q 'hung.cap: ' err; do
+    tries=$((tries + 1))
+    [ $tries -lt 1200 ] && kill -0 $pid || break
+    sleep 0.05
+done
+kill -HUP $pid
+cat <&3 >out &
+cat=$!
+rc=0
+wait $pid || rc=$?
+ran='jsprof record under nohup'
+is_rc 0
+tries=0
+until [ $rc != 0 ] || grep -qF 'spin (quiet.lark:1)' out; do
+    tries=$((tries + 1))
+    [ $tries -lt 1200 ] || { wrong 'has no report'; break; }
+    sleep 0.05
+done
+kill $cat
+exec 3>&-
+
 # What fails.
 run record -o none.cap -- ./no-such-program
 is_rc 127

@@ -75,6 +75,18 @@ kill -INT $first
 wait $first || wrong 'the interrupted recording fails'
 is_whole first.cap
 
+# Under nohup a hangup does not end it.
+(trap '' HUP; exec "$jsprof" record --seconds 0 --quiet -o hung.cap $pid) 2>err &
+first=$!
+until "$jsprof" ps --csv | grep -q ",recording,"; do sleep 0.05; done
+kill -HUP $first
+sleep 0.5
+ran='record under nohup'
+"$jsprof" ps --csv | grep -q ",recording," || wrong 'ends with a hangup'
+kill -TERM $first
+wait $first || wrong 'fails'
+is_whole hung.cap
+
 # Where it is now: VM frames and C frames in one stack.
 run dump $pid
 is_rc 0
