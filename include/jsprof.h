@@ -1155,6 +1155,14 @@ enum {
  * -EINVAL: an unknown bit. -ENOMEM: nothing has changed. */
 JSPROF_API int jsprof_calls_set(jsprof *p, uint32_t modes) JSPROF_COLD;
 
+/* Set which of the modes `jsprof calls --on` of another process may switch on and off
+ * (JSPROF_CONTROL). In a new session these are all. A host whose engine does not enter and leave
+ * functions by this library, or only if it was started to, calls this with 0 or with the modes that
+ * it counts: then the command fails in one line, where it would show 0 calls.
+ *
+ * -EINVAL: an unknown bit. */
+JSPROF_API int jsprof_calls_allow(jsprof *p, uint32_t modes) JSPROF_COLD;
+
 /* Report an allocation of `bytes`. It counts for the innermost function's self, and once
  * for the total of each open function. */
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;

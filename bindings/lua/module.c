@@ -277,6 +277,8 @@ static int module_begin(lua_State *L, struct module_run *run, struct jsp_lua_opt
         err = jsp_lua_wrap_require(L, run->lua);
     if (!err && strcmp(o->mode, "sample") != 0)
         err = jsprof_lua_calls(run->lua, L, o->modes);
+    if (!err) /* our hook counts what it was made for, or there is none */
+        err = jsprof_calls_allow(run->prof, strcmp(o->mode, "sample") != 0 ? o->modes : 0);
     if (!err && strcmp(o->mode, "calls") != 0) {
         err = o->alloc ? jsprof_lua_allocations(run->lua, L) : 0;
         if (!err)

@@ -151,6 +151,8 @@ int recording_begin(void)
 
     if (err == 0)
         err = sources_name(r->session);
+    if (err == 0)
+        err = jsprof_calls_allow(r->session, 0); /* counts.h counts from the start to the end */
     if (err == 0 && atexit(recording_close) != 0)
         err = -ENOMEM;
     if (err == 0)

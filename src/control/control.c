@@ -157,15 +157,12 @@ static const char *control_why(char text[JSP_PEER_WORD + 64], const struct contr
                  path);
         return text;
     }
-    if (err == -ENOTCONN)
-        return "the process has stopped its session";
-    if (err == -EBUSY)
-        return "the process has another handler for the sampling signal";
-    if (err == -ENODATA)
-        return "the program has reported no tasks and no turns of a loop";
-    if (err == -EOPNOTSUPP)
-        return "the process samples no allocations: it was not started with JSPROF_ALLOC";
-    return jsprof_strerror(err);
+    return err == -ENOTCONN ? "the process has stopped its session"
+           : err == -EBUSY ? "the process has another handler for the sampling signal"
+           : err == -ENODATA ? "the program has reported no tasks and no turns of a loop"
+           : err == -EOPNOTSUPP
+               ? "the process samples no allocations: it was not started with JSPROF_ALLOC"
+               : jsprof_strerror(err);
 }
 
 static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
@@ -205,9 +202,12 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
 static void control_calls(struct jsp_peer *peer, const struct jsp_request *r)
 {
     const struct control_member *m = control_find(r->session);
-    int err = m ? jsp_session_calls(m->session, r->modes) : -ENOENT;
+    int err = m ? jsp_session_calls_ask(m->session, r->modes) : -ENOENT;
     if (err)
-        control_refuse(peer, err, m ? jsprof_strerror(err) : "there is no such session");
+        control_refuse(peer, err, !m ? "there is no such session"
+                       : err != -EOPNOTSUPP ? jsprof_strerror(err)
+                       : "it counts calls only from its start, with JSPROF_CALLS (Lua) or "
+                         "--profile-calls=on (GJS)");
     else
         jsp_peer_say(peer, "ok\n");
 }

@@ -16,6 +16,16 @@ int jsprof_calls_set(jsprof *p, uint32_t modes)
     return err;
 }
 
+int jsprof_calls_allow(jsprof *p, uint32_t modes)
+{
+    if (!p || modes & ~(uint32_t)JSPROF_CALLS_ALL)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    int err = jsp_session_calls_allow(p, modes);
+    public_leave(&host);
+    return err;
+}
+
 int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out)
 {
     if (!p || !out || out->size != sizeof *out)

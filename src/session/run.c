@@ -271,6 +271,31 @@ int jsp_session_calls(struct jsprof *p, uint32_t modes)
     return err;
 }
 
+int jsp_session_calls_allow(struct jsprof *p, uint32_t modes)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    p->given.calls_refused = JSPROF_CALLS_ALL & ~modes;
+    pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
+    return 0;
+}
+
+int jsp_session_calls_ask(struct jsprof *p, uint32_t modes)
+{
+    int err = jsp_live_enter(p);
+    if (err)
+        return err;
+    pthread_mutex_lock(&p->lock);
+    uint32_t allowed = modes & ~p->given.calls_refused;
+    err = modes && !allowed ? -EOPNOTSUPP : jsp_calls_set(&p->calls, p->threads, allowed);
+    pthread_mutex_unlock(&p->lock);
+    jsp_live_leave(p);
+    return err;
+}
+
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out)
 {
     int err = jsp_live_enter(p);

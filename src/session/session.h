@@ -30,7 +30,7 @@
 
 /* The checked jsprof_options with their defaults, except the path or descriptor. */
 struct jsp_session_setup {
-    int fd;                /* owned by the session after success, like `file` */
+    int fd;                /* owned by the session after success, like `file`; -1: none */
     /* the file of `fd`, emptied as the last step that can fail; NULL: `fd` is a copy of
      * the host's descriptor */
     struct jsp_file *file;
@@ -39,7 +39,8 @@ struct jsp_session_setup {
     uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
     bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched, gdb_jit;
-    bool dormant; /* it has no file until jsp_session_record: `fd` leads nowhere */
+    bool dormant; /* it has no file until jsp_session_record: `fd` is -1 */
+    uint32_t calls_refused; /* modes that nobody else may set; under `lock` once it is open */
     /* owned, like `file`: of a continuous recording, with `dormant`; NULL: none */
     struct jsp_keeper *keeper;
     void (*on_drain)(void *data);
@@ -167,6 +168,11 @@ int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
+
+/* Change the modes that another process may set, and set those that it asks for, as far as it may.
+ * -EOPNOTSUPP: it may set none of them. */
+int jsp_session_calls_allow(struct jsprof *p, uint32_t modes);
+int jsp_session_calls_ask(struct jsprof *p, uint32_t modes);
 
 /* -- begin.c, retarget.c: recordings of a dormant session, one after another, each into a file of
  * its own

@@ -36,6 +36,42 @@ sleep 0.5
 after=$(calls)
 [ "$before" = "$after" ] || wrong "counts after --off: $before, then $after"
 [ "$before" -gt 0 ] || wrong 'has no calls'
+# A host that counts from its start or not at all says so.
+JSPROF_CONTROL=1
+export JSPROF_CONTROL
+refused() # COMMAND...
+{
+    start "$@"
+    run calls --on $pid
+    is_rc 1
+    says 'it counts calls only from its start, with JSPROF_CALLS (Lua) or --profile-calls=on (GJS)'
+    [ "$(wc -l <err)" = 1 ] || wrong 'says more than one line'
+    run calls --off $pid
+    is_rc 0
+    stop $pid
+}
+lark=$pid
+echo 'local function f() end while true do f() end' >loop.lua
+for lua in lua5.1 lua5.2 lua5.3 lua5.4 lua5.5 luajit; do
+    module="$B/lib/lua/${lua#lua}/?.so"
+    command -v $lua >/dev/null && [ -f "$B/lib/lua/${lua#lua}/jsprof.so" ] || continue
+    case $lua in luajit | lua5.1) init=LUA_INIT ;; *) init=LUA_INIT_5_${lua#lua5.} ;; esac
+    refused env LUA_CPATH="$module;;" $init='require "jsprof"' $lua loop.lua
+    start env LUA_CPATH="$module;;" $init='require "jsprof"' JSPROF_CALLS=count,time $lua loop.lua
+    for words in --off --on; do
+        run calls $words $pid
+        is_rc 0
+    done
+    run calls --csv $pid
+    grep -q '^"f","loop.lua",1,[a-z]*,[1-9]' out || wrong 'has no calls'
+    stop $pid
+done
+if [ -x "$B/bin/gjs-console" ]; then
+    echo 'while (true);' >loop.js
+    refused "$B/bin/gjs-console" loop.js
+fi
+unset JSPROF_CONTROL
+pid=$lark
 run calls --on --off $pid
 is_rc 2
 run calls --on spin.lark

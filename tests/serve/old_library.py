@@ -26,6 +26,8 @@ def answer(line, fd):
         return ("jsprof 1\npid %d\nsince %d\nversion 9.9\nhost %s\n%s"
                 "session 1 state=ready threads=1 clock=cpu hz=1000 vm=%s path=\nend\n"
                 % (os.getpid(), time.time(), how + "er", "moon full\n" if more else "", more))
+    if words[2] == "calls" and how == "new":
+        return "error 95 it counts no calls today\n"
     if words[2] != "record":
         return "error 22 word 3 is not known\n"
     for n, word in enumerate(words[3:], 4):

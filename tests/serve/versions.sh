@@ -60,6 +60,8 @@ grep -q "^$pid,1,ready," out || wrong 'does not list it'
 run record --seconds 0.2 -o new.cap $pid
 is_rc 0
 says "new.cap: 7 samples of process $pid (newer)"
+run calls --on $pid
+is_line "process $pid (newer): it counts no calls today"
 stop $pid
 
 # Another protocol.
