@@ -114,6 +114,17 @@ int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid)
     return 0;
 }
 
+int jsp_writer_open_nowhere(struct jsp_writer *w, int32_t pid)
+{
+    uint8_t *bytes = malloc(JSP_WRITER_BYTES);
+    if (!bytes)
+        return -ENOMEM;
+    *w = (struct jsp_writer){ .fd = -1, .pid = pid, .base = -1, .way = JSP_WRITER_NOWHERE,
+                              .bytes = bytes, .capacity = JSP_WRITER_BYTES };
+    writer_begin(w);
+    return 0;
+}
+
 static bool writer_is_ours(const struct jsp_writer *w)
 {
     struct stat st;
@@ -138,6 +149,8 @@ static bool writer_is_whole(const struct jsp_writer *w, const struct stat *st)
 static int writer_check(const struct jsp_writer *w)
 {
     struct stat st;
+    if (w->way == JSP_WRITER_NOWHERE)
+        return 0;
     if (fstat(w->fd, &st) < 0 || st.st_dev != w->dev || st.st_ino != w->ino)
         return -EBADF;
     return w->is_file && !writer_is_whole(w, &st) ? -ESTALE : 0;
@@ -161,6 +174,8 @@ static size_t writer_begun(const struct jsp_writer *w, size_t done)
 static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t n)
 {
     struct pollfd pipe = { w->fd, POLLOUT, 0 };
+    if (w->way == JSP_WRITER_NOWHERE)
+        return (ssize_t)n;
     if (w->way == JSP_WRITER_SOCKET)
         return send(w->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (w->way == JSP_WRITER_CAREFUL) {
@@ -177,7 +192,7 @@ int jsp_writer_flush(struct jsp_writer *w)
 {
     size_t done = 0;
     if (!w->bytes)
-        return -EBADF; /* it was closed */
+        return w->error ? w->error : -EBADF; /* it was closed */
     int err = w->used ? writer_check(w) : 0;
 
     while (!err && done < w->used) {

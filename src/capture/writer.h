@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 struct jsp_writer {
-    int fd;            /* owned; -1: closed */
+    int fd;            /* owned; -1: closed, or nowhere */
     dev_t dev;         /* the file of fd at open: a host that closes it and */
     ino_t ino;         /* opens another must not get our bytes there */
     bool is_locked;    /* our lock; forked children may hold copies of the descriptor */
@@ -30,6 +30,7 @@ struct jsp_writer {
         JSP_WRITER_PLAIN,   /* write() does not wait, or not for a reader */
         JSP_WRITER_SOCKET,
         JSP_WRITER_CAREFUL, /* poll, then write as much as a pipe certainly takes */
+        JSP_WRITER_NOWHERE, /* take everything and write nothing */
     } way;
     bool stalled;      /* a wait was in vain, and it has taken nothing since */
     int32_t pid;
@@ -66,6 +67,10 @@ void jsp_writer_date(char text[JSP_WRITER_DATE], uint64_t seconds);
  * flags. */
 int jsp_writer_open(struct jsp_writer *w, int fd, int32_t pid);
 
+/* Take what is appended, and write it nowhere. That needs no descriptor, which a host may lack at
+ * that moment. 0 or -ENOMEM. */
+int jsp_writer_open_nowhere(struct jsp_writer *w, int32_t pid);
+
 /* Empty a regular file, after open. On an error nothing is open, and `fd` is the
  * caller's. */
 int jsp_writer_empty(struct jsp_writer *w);
@@ -83,7 +88,7 @@ void jsp_writer_leave(struct jsp_writer *w);
 /* Write the buffer. Return 0, or the negative errno that left a part of it. -EAGAIN (a
  * slow pipe) is not kept in `error`, because nothing is lost yet. -ESTALE: another
  * program has truncated or removed a regular file, or writes to it. -EBADF: the
- * descriptor now belongs to another file. */
+ * descriptor now belongs to another file, or the writer is closed. */
 int jsp_writer_flush(struct jsp_writer *w);
 
 /* Do the same, but wait for a pipe that takes nothing, JSP_WRITER_PATIENCE_MS at most, or

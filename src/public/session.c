@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,10 +97,8 @@ static int public_place(const jsprof_options *o, const char *folder,
     if (err)
         return err;
     if (setup->dormant || o->flags & JSPROF_DESCRIBE) {
-        setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
-        if (setup->fd < 0)
-            jsp_keeper_free(setup->keeper);
-        return setup->fd < 0 ? setup->fd : 0;
+        setup->fd = -1;
+        return 0;
     }
     if (o->flags & JSPROF_USE_FD) {
         setup->fd = jsp_descriptor_copy(o->fd);
@@ -125,7 +122,7 @@ static void public_unplace(struct jsp_session_setup *setup)
 {
     if (setup->file)
         jsp_file_abandon(setup->file);
-    else
+    else if (setup->fd >= 0)
         close(setup->fd);
     free(setup->file);
     jsp_keeper_free(setup->keeper);

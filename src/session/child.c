@@ -4,12 +4,9 @@
  */
 #include "session.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "image/descriptor.h"
 
 /* The parts of the parent's session with which the child's begins. */
 struct child_kept {
@@ -121,21 +118,15 @@ static int child_fill(struct jsprof *p, const struct jsp_session_setup *setup)
     return err;
 }
 
-/* Wait in the child for a recording of its own. */
-static void child_wait(struct jsprof *p, struct jsp_session_setup *setup)
-{
-    setup->fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
-    if (setup->fd >= 0 && child_fill(p, setup) != 0)
-        close(setup->fd);
-}
-
 void jsp_child_go_on(struct jsprof *p)
 {
     struct jsp_session_setup setup = p->given;
     if (!setup.children || p->closing || p->pid == getpid())
         return;
-    if (setup.dormant)
-        child_wait(p, &setup);
+    if (setup.dormant) { /* it waits for a recording of its own */
+        setup.fd = -1;
+        child_fill(p, &setup);
+    }
     if (!p->file)
         return;
     setup.file = malloc(sizeof *setup.file);

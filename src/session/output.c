@@ -47,7 +47,8 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->pending = malloc(JSP_OUTPUT_PENDING * sizeof *out->pending);
     int err = out->known && out->pending ? jsp_natives_open(&out->natives) : -ENOMEM;
     if (!err)
-        err = jsp_writer_open(&out->writer, fd, getpid());
+        err = fd < 0 ? jsp_writer_open_nowhere(&out->writer, getpid())
+                     : jsp_writer_open(&out->writer, fd, getpid());
     if (err)
         output_free(out);
     return err;

@@ -8,13 +8,11 @@
  */
 #include "session.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "drain.h"
-#include "image/descriptor.h"
 #include "live.h"
 #include "losses.h"
 #include "process.h"
@@ -40,7 +38,8 @@ static int retarget_make(struct retarget_parts *parts, const struct jsp_session_
     *parts = (struct retarget_parts){ .compact = packs ? jsp_compact_open(folds) : NULL };
     int err = packs && !parts->compact ? -ENOMEM : jsp_bundle_open(&parts->bundle);
     if (!err)
-        err = jsp_writer_open(&parts->writer, aim->fd, getpid());
+        err = aim->fd < 0 ? jsp_writer_open_nowhere(&parts->writer, getpid())
+                          : jsp_writer_open(&parts->writer, aim->fd, getpid());
     parts->writer.is_locked = !err && aim->fold_ns; /* see jsp_keep_next */
     if (err)
         retarget_free(parts);
@@ -127,7 +126,8 @@ static int retarget(struct jsprof *p, const struct jsp_session_aim *aim)
     if (!err)
         err = retarget_make(&parts, aim);
     if (err) {
-        close(aim->fd);
+        if (aim->fd >= 0)
+            close(aim->fd);
         return err;
     }
     pthread_mutex_lock(&p->lock);
@@ -141,14 +141,13 @@ static int retarget(struct jsprof *p, const struct jsp_session_aim *aim)
     return 0;
 }
 
-/* Direct the output to no file. Without memory or descriptors the writer stays closed: it takes
- * nothing. */
+/* Direct the output to no file. Without memory the writer stays closed: it takes nothing. */
 static void retarget_to_null(struct jsprof *p)
 {
-    struct jsp_session_aim aim = { .hz = p->hz, .clock = p->given.clock };
-    aim.fd = jsp_descriptor_open("/dev/null", O_WRONLY, 0);
-    if (aim.fd >= 0)
-        retarget(p, &aim);
+    const struct jsp_session_aim aim = { .fd = -1, .hz = p->hz, .clock = p->given.clock };
+    int err = retarget(p, &aim);
+    if (err)
+        p->output.writer.error = err; /* of its close */
     jsp_marks_switch(&p->marks, false);
 }
 

@@ -93,6 +93,40 @@ TEST(host_that_reports_none_of_it_says_so)
     worker_end(&w);
 }
 
+/* -- Calls --------------------------------------------------------------------------------- */
+
+static uint32_t modes_of(jsprof *p)
+{
+    jsprof_calls calls = { .size = sizeof calls };
+    CHECK_EQ(jsprof_calls_snapshot(p, &calls), 0);
+    uint32_t modes = calls.modes;
+    jsprof_calls_free(&calls);
+    return modes;
+}
+
+TEST(calls_are_counted_on_request_as_far_as_the_host_allows_it)
+{
+    jsprof_options options = { .size = sizeof options, .flags = JSPROF_CONTROL };
+    jsprof *p;
+    if (!CHECK_EQ(jsprof_open(&p, &options), 0))
+        return;
+    CHECK_STR(peer_ask("jsprof 1 calls modes=3\n", -1), "ok\n"); /* unless it says otherwise */
+    CHECK_EQ(modes_of(p), 3);
+    CHECK_EQ(jsprof_calls_allow(p, 0), 0);
+    CHECK(begins(peer_ask("jsprof 1 calls modes=3\n", -1), "error 95 it counts calls only "));
+    CHECK_EQ(modes_of(p), 3); /* a refusal changes nothing */
+    CHECK_STR(peer_ask("jsprof 1 calls modes=0\n", -1), "ok\n");
+    CHECK_EQ(modes_of(p), 0);
+    CHECK_EQ(jsprof_calls_allow(p, JSPROF_CALLS_COUNT | JSPROF_CALLS_EDGES), 0);
+    CHECK_STR(peer_ask("jsprof 1 calls modes=3\n", -1), "ok\n");
+    CHECK_EQ(modes_of(p), JSPROF_CALLS_COUNT);
+    CHECK_EQ(jsprof_calls_set(p, JSPROF_CALLS_TIME), 0); /* the host itself may */
+    CHECK_EQ(modes_of(p), JSPROF_CALLS_TIME);
+    CHECK_EQ(jsprof_calls_allow(p, 16), -EINVAL);
+    CHECK_EQ(jsprof_calls_allow(NULL, 0), -EINVAL);
+    CHECK_EQ(jsprof_close(p), 0);
+}
+
 /* -- Peers and hosts without patience --------------------------------------------------- */
 
 TEST(half_a_request_is_waited_for_and_then_no_more)
@@ -240,12 +274,44 @@ static void host_without_descriptors(void)
     if (!peer_read(peer, answer, sizeof answer, NULL) || !begins(answer, "done "))
         _exit(2);
     worker_end(&w);
-    _exit(0);
+    _exit(test_bad != 0);
 }
 
 TEST(recording_that_ends_when_no_file_can_be_opened_leaves_a_session_that_can_be_closed)
 {
     check_host(host_without_descriptors);
+}
+
+/* It sees no /dev/null from then on. */
+static void host_that_changes_its_root(void)
+{
+    struct worker w;
+    char answer[1024], root[JSP_CONTROL_PATH];
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    snprintf(root, sizeof root, "%s", folder);
+    if (!worker_begin(&w))
+        _exit(1);
+    int peer = record_begin("looker=1", fd), other = peer_open();
+    worker_wait(&w, 20);
+    if (chroot(root) < 0 || chdir("/") < 0)
+        _exit(2);
+    peer_send(peer, "jsprof 1 stop\n", -1);
+    if (!peer_read(peer, answer, sizeof answer, NULL) || !begins(answer, "done "))
+        _exit(2);
+    CHECK_EQ(jsprof_flush(w.prof), 0);
+    peer_send(other, "jsprof 1 record ms=50\n", fd); /* and another one */
+    if (!peer_read(other, answer, sizeof answer, NULL) || !begins(answer, "ok\n"))
+        _exit(2);
+    worker_end(&w);
+    _exit(test_bad != 0);
+}
+
+TEST(host_that_calls_chroot_while_it_is_recorded_closes_without_an_error)
+{
+    if (geteuid() != 0)
+        SKIP("only root may call chroot");
+    else
+        check_host(host_that_changes_its_root);
 }
 
 static void *record_without_main(void *worker)
@@ -284,10 +350,12 @@ static void cases(void)
 {
     RUN(stall_mode_is_for_the_recording_that_asks_for_it);
     RUN(host_that_reports_none_of_it_says_so);
+    RUN(calls_are_counted_on_request_as_far_as_the_host_allows_it);
     RUN(half_a_request_is_waited_for_and_then_no_more);
     RUN(host_without_descriptors_waits_without_spinning);
     RUN(host_that_closes_all_descriptors_keeps_its_own);
     RUN(recording_that_ends_when_no_file_can_be_opened_leaves_a_session_that_can_be_closed);
+    RUN(host_that_calls_chroot_while_it_is_recorded_closes_without_an_error);
     RUN(host_whose_main_thread_has_ended_is_recorded);
 }
 

@@ -405,6 +405,26 @@ TEST(closed_writer_takes_nothing_and_says_so)
     CHECK_EQ(fcntl(fd, F_GETFD), -1);
 }
 
+TEST(writer_to_nowhere_takes_all_without_a_descriptor)
+{
+    if (!CHECK_EQ(jsp_writer_open_nowhere(&w, 4321), 0))
+        return;
+    for (int i = 0; i < 3 * JSP_WRITER_BYTES / 1000; i++) {
+        char bytes[1000] = { 0 };
+        if (jsp_writer_chunk(&w, "file", bytes, sizeof bytes) < 0) {
+            CHECK_EQ(jsp_writer_flush(&w), 0);
+            CHECK_EQ(w.used, 0);
+            CHECK_EQ(jsp_writer_chunk(&w, "file", bytes, sizeof bytes), 0);
+        }
+    }
+    CHECK(w.appended > 3 * JSP_WRITER_BYTES / 1000 * UINT64_C(1000));
+    CHECK_EQ(jsp_writer_reserve(&w, JSP_WIRE_FILE_LOSSES, JSP_WRITER_SLOT), 0);
+    CHECK_EQ(jsp_writer_fill(&w, "x", 1), -ESPIPE);
+    CHECK_EQ(jsp_writer_flush_patiently(&w), 0);
+    CHECK_EQ(jsp_writer_close(&w), 0);
+    CHECK_EQ(jsp_writer_flush(&w), -EBADF);
+}
+
 int main(void)
 {
     RUN(date_of_a_capture_is_that_of_the_c_library);
@@ -424,5 +444,6 @@ int main(void)
     RUN(closed_descriptor_is_refused_at_open_and_at_flush);
     RUN(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file);
     RUN(closed_writer_takes_nothing_and_says_so);
+    RUN(writer_to_nowhere_takes_all_without_a_descriptor);
     return DONE();
 }
