@@ -17,7 +17,8 @@ bool screen_open(void);
 /* Give it back as it was. Nothing happens if it is not taken. */
 void screen_close(void);
 
-/* Begin and end a picture: what is printed in between appears at once. */
+/* Begin and end a picture: what is printed in between appears at once, as much of it as the
+ * terminal has room for. */
 void screen_begin(void);
 void screen_end(void);
 

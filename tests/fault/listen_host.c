@@ -1,17 +1,21 @@
-/* fault/listen_host.c - a host with many threads that listens: for tests/serve/many.sh
- * and tests/bench/fleet.sh.
+/* fault/listen_host.c - a host with many threads that listens: for tests/serve/many.sh, top.sh and
+ * dump.sh, and tests/bench/fleet.sh.
  *
  *     listen_host cost FILE              print the private memory, in KiB, of a session with FILE
  *     listen_host cost -                 of one that listens
  *     listen_host sleep|run|mixed N      N threads that wait, or that compute, or half of each
  *     listen_host light N                N threads that compute a little, ten times a second
  *     listen_host part N                 N threads that compute 3 ms, ten times a second
+ *     listen_host hangs lock             two threads that wait for each other's mutex
+ *     listen_host hangs deaf             a thread that blocks all signals and computes
+ *     listen_host hangs names            one with names that no terminal should get
  *     listen_host exec FILE              executes sleep as soon as there is FILE
  *
  * SPDX-License-Identifier: MIT
  */
 #include <jsprof.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +99,62 @@ static void *host_thread(void *runs)
     return NULL;
 }
 
+/* -- Hosts that hang ------------------------------------------------------------------------- */
+
+static pthread_mutex_t locks[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+
+static void *host_locks(void *mine)
+{
+    static const char *const names[] = { "holds_0_waits_for_1", "holds_1_waits_for_0" };
+    jsprof_thread *me = NULL;
+    int n = mine != &locks[0];
+    if (jsprof_thread_attach(session, names[n], &me))
+        abort();
+    pthread_mutex_lock(&locks[n]);
+    jsprof_push(me, names[n], "host.c", 1);
+    pthread_barrier_wait(&attached);
+    pthread_mutex_lock(&locks[!n]);
+    return NULL;
+}
+
+static void *host_spins(void *name)
+{
+    jsprof_thread *me = NULL;
+    sigset_t all;
+    volatile unsigned n = 0;
+    sigfillset(&all);
+    if (strcmp(name, "deaf") == 0)
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+    if (jsprof_thread_attach(session, name, &me))
+        abort();
+    jsprof_push(me, name, name, 1);
+    pthread_barrier_wait(&attached);
+    for (;;)
+        n = n + 1;
+}
+
+static int host_hangs(const char *how)
+{
+    /* It clears a screen, names a window, rings, moves up, and reorders what follows. */
+    static char evil[] = "evil\033[2J\033]0;owned\007\n\r\t\x9b"
+                         "1A\xe2\x80\xae\xe4\xb8\xad\xe6\x96\x87";
+    static char deaf[] = "deaf";
+    bool locks_up = strcmp(how, "lock") == 0;
+    pthread_t t;
+    if (host_open(NULL) || pthread_barrier_init(&attached, NULL, locks_up ? 3 : 2))
+        return 1;
+    if (locks_up && (pthread_create(&t, NULL, host_locks, &locks[0]) ||
+                     pthread_create(&t, NULL, host_locks, &locks[1])))
+        return 1;
+    if (!locks_up && pthread_create(&t, NULL, host_spins, strcmp(how, deaf) == 0 ? deaf : evil))
+        return 1;
+    pthread_barrier_wait(&attached);
+    puts("ready");
+    fflush(stdout);
+    for (;;)
+        pause();
+}
+
 static int host_exec(const char *file)
 {
     volatile unsigned n = 0;
@@ -112,6 +172,8 @@ int main(int argc, char **argv)
         return 2;
     if (strcmp(argv[1], "exec") == 0)
         return host_exec(argv[2]);
+    if (strcmp(argv[1], "hangs") == 0)
+        return host_hangs(argv[2]);
     if (strcmp(argv[1], "cost") == 0)
         return host_cost(argv[2]);
     unsigned n = (unsigned)atoi(argv[2]);

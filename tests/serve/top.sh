@@ -21,6 +21,27 @@ run report saved.cap
 is_rc 0
 has 'spin (spin.lark:1)'
 
+# On terminals of odd sizes; of names with control bytes.
+plain=$pid
+start "$B/tests/fault/listen_host" hangs names
+python3 -B "$SRCDIR/tests/serve/sizes.py" "$jsprof" $plain $pid
+
+# A process that ends while a small terminal shows it.
+cat >ends.py <<'END_OF_PROGRAM'
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from terminal import Terminal, check
+jsprof, pid = sys.argv[2:]
+t = Terminal([jsprof, "top", "--delay", "0.2", pid], 4, 12)
+t.wait("cpu")
+os.kill(int(pid), signal.SIGKILL)
+check(t.end() == 1, "does not fail when the process has ended")
+rest = t.all.split("\x1b[?1049l")[-1]
+check("process %s (listen_host) ended the recording" % pid in rest, "says %r" % rest)
+END_OF_PROGRAM
+python3 -B ends.py "$SRCDIR/tests/serve" "$jsprof" $pid
+pid=$plain
+
 # Into a pipe: one table without escapes.
 run top --seconds 1 $pid
 is_rc 0
