@@ -58,12 +58,11 @@ static int client_send(int to, const char *line, int fd)
     return sent < 0 ? -errno : sent < n ? -EAGAIN : 0;
 }
 
-static int client_open(const struct serve_process *process)
+static int client_open(const struct serve_process *process, int64_t until)
 {
     int folder = jsp_control_folder_open(process->folder);
     if (folder < 0)
         return folder;
-    int64_t until = client_now_ms() + CLIENT_ASK_MS;
     int fd;
     while ((fd = jsp_control_connect(folder, process->name)) == -EAGAIN &&
            client_now_ms() < until) /* its queue is full of others */
@@ -72,17 +71,24 @@ static int client_open(const struct serve_process *process)
     return fd;
 }
 
-int serve_begin(struct serve_talk *talk, const struct serve_process *process, const char *line,
-                int fd)
+/* Try it until then, at least once. */
+static int client_begin(struct serve_talk *talk, const struct serve_process *process,
+                        const char *line, int fd, int64_t until)
 {
     talk->n = 0;
-    talk->fd = client_open(process);
+    talk->fd = client_open(process, until);
     if (talk->fd < 0)
         return talk->fd;
     int err = client_send(talk->fd, line, fd);
     if (err)
         serve_end(talk);
     return err;
+}
+
+int serve_begin(struct serve_talk *talk, const struct serve_process *process, const char *line,
+                int fd)
+{
+    return client_begin(talk, process, line, fd, client_now_ms() + CLIENT_ASK_MS);
 }
 
 int serve_send(const struct serve_talk *talk, const char *line)
@@ -220,10 +226,10 @@ static int client_info(struct serve_process *p, const char *line)
 }
 
 /* Ask a process for its name and sessions. Return 0 or a negative errno. */
-static int client_ask(struct serve_process *p)
+static int client_ask(struct serve_process *p, int64_t until)
 {
     struct serve_talk talk;
-    int err = serve_begin(&talk, p, "jsprof 1 info", -1);
+    int err = client_begin(&talk, p, "jsprof 1 info", -1, until);
     pid_t pid = 0;
     if (!err && !jsp_control_may(talk.fd, &pid)) {
         err = -EPERM;
@@ -271,32 +277,40 @@ static bool client_is_socket(const char *name)
            strcmp(name + n - 5, ".sock") == 0;
 }
 
+/* A folder of sockets. */
+struct client_folder {
+    const char *path;
+    int fd;
+    int64_t until; /* those that are full of others are tried until then, all of them together */
+};
+
 /* Ask the process of one socket. */
-static int client_meet(struct serve_list *out, const char *folder, const char *name, int at)
+static int client_meet(struct serve_list *out, const struct client_folder *f, const char *name)
 {
     struct serve_process p = { .own_pid = (pid_t)strtol(name, NULL, 10) };
-    snprintf(p.folder, sizeof p.folder, "%s", folder);
+    snprintf(p.folder, sizeof p.folder, "%s", f->path);
     snprintf(p.name, sizeof p.name, "%s", name);
     p.pid = p.own_pid;
-    p.err = client_ask(&p);
+    p.err = client_ask(&p, f->until);
     if (p.err == -ECONNREFUSED)
-        unlinkat(at, name, 0); /* its process is gone */
+        unlinkat(f->fd, name, 0); /* its process is gone */
     int err = p.err == -ECONNREFUSED || p.err == -ENOENT ? 0 : client_add(out, &p);
     if (err && p.fd >= 0)
         close(p.fd);
     return err;
 }
 
-static int client_folder(struct serve_list *out, const char *folder)
+static int client_folder(struct serve_list *out, const char *folder, int64_t until)
 {
     const struct dirent *entry;
-    int fd = jsp_control_folder_open(folder), err = 0;
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    const struct client_folder f = { folder, jsp_control_folder_open(folder), until };
+    DIR *dir = f.fd < 0 ? NULL : fdopendir(f.fd);
+    int err = 0;
     if (!dir)
         return 0;
     while (!err && (entry = readdir(dir)) != NULL)
         if (client_is_socket(entry->d_name))
-            err = client_meet(out, folder, entry->d_name, fd);
+            err = client_meet(out, &f, entry->d_name);
     closedir(dir);
     return err;
 }
@@ -324,10 +338,11 @@ int serve_find(struct serve_list *out)
     int err = 0;
     client_room();
     *out = (struct serve_list){ .at = NULL };
+    int64_t until = client_now_ms() + CLIENT_ASK_MS;
     for (int i = 0; !err && i < JSP_CONTROL_FOLDERS; i++)
         if (jsp_control_folder(folder, i, getenv("XDG_RUNTIME_DIR")))
-            err = client_folder(out, folder);
-    int64_t until = client_now_ms() + CLIENT_ASK_MS + (int64_t)out->n * CLIENT_EACH_MS;
+            err = client_folder(out, folder, until);
+    until = client_now_ms() + CLIENT_ASK_MS + (int64_t)out->n * CLIENT_EACH_MS;
     for (uint32_t i = 0; i < out->n; i++)
         if (out->at[i].fd >= 0)
             out->at[i].err = client_hear(&out->at[i], until);
