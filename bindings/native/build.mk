@@ -12,7 +12,8 @@ $(B)/obj/native_below: FORCE
 	@mkdir -p $(@D)
 	@echo '$(NATIVE_BELOW)' | cmp -s - $@ || echo '$(NATIVE_BELOW)' >$@
 
-$(NATIVE_SO): $(call objects,$(wildcard bindings/native/*.c)) $(B)/lib/libjsprof.a \
+$(NATIVE_SO): $(call objects,$(wildcard bindings/native/*.c) src/serve/interpreter.c) \
+  $(B)/lib/libjsprof.a \
   bindings/native/exports.map
 	@mkdir -p $(@D)
 	@echo '  LD    $@'

@@ -5,7 +5,7 @@
  *
  * A constructor begins the recording, before the program's main. The library replaces
  * pthread_create, to attach each new thread, _exit, to complete the capture, and waits.c what waits
- * in a loop. A program that has jsprof itself is left alone.
+ * in a loop. A program that records itself (program.h) is left alone.
  *
  * The launcher sets JSPROF=FILE and its variables, and JSPROF_NATIVE_PID to the process. In a
  * process that is recorded here, JSPROF is called JSPROF_NATIVE, so that nothing else in it
@@ -13,7 +13,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -23,74 +22,23 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "jsprof.h"
+#include "program.h"
 #include "waits.h"
 
 #define PRELOAD_EXPORT __attribute__((visibility("default")))
 
-enum { PRELOAD_PATH = 4096 + 32, PRELOAD_NAME = 16, PRELOAD_WAIT_S = 2 };
+enum { PRELOAD_NAME = 16, PRELOAD_WAIT_S = 2 };
 
 static jsprof *preload_session; /* NULL: nothing is recorded; it stays after the end */
 static _Atomic pid_t preload_pid; /* the process that records; 0: it has ended */
 static pthread_mutex_t preload_lock = PTHREAD_MUTEX_INITIALIZER; /* no attachment after the end */
 static sem_t preload_ends, preload_ended;
 static bool preload_follows; /* forked children record, too */
-
-/* -- The environment ------------------------------------------------------------------ */
-
-/* Some libraries, such as SpiderMonkey's, export functions of the names getenv and setenv. */
-static char **preload_entry(const char *name)
-{
-    size_t n = strlen(name);
-    char **entry = environ;
-    while (entry && *entry && (strncmp(*entry, name, n) != 0 || (*entry)[n] != '='))
-        entry++;
-    return entry && *entry ? entry : NULL;
-}
-
-static const char *preload_get(const char *name)
-{
-    char **entry = preload_entry(name);
-    return entry ? *entry + strlen(name) + 1 : NULL;
-}
-
-/* Give a variable another name. The text lives as long as the process. */
-static void preload_rename(const char *name, const char *other)
-{
-    char **entry = preload_entry(name), *text = NULL;
-    if (entry && asprintf(&text, "%s=%s", other, preload_get(name)) > 0)
-        *entry = text;
-}
-
-/* -- What the program is ------------------------------------------------------------------ */
-
-/* Search the constants of the program, which is the first object. */
-static int preload_search(struct dl_phdr_info *info, size_t size, void *found)
-{
-    static const char mark[] = "JSPROF_CONTINUOUS"; /* the library's own environment */
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && p->p_flags == PF_R &&
-            memmem((const char *)info->dlpi_addr + p->p_vaddr, p->p_filesz, mark, sizeof mark))
-            *(bool *)found = true;
-    }
-    return 1;
-}
-
-/* Return true if the program has the library, and so obeys JSPROF. */
-static bool preload_has_ours(void)
-{
-    bool found = dlsym(RTLD_DEFAULT, "jsprof_start_from_env") != NULL;
-    if (!found)
-        dl_iterate_phdr(preload_search, &found);
-    return found;
-}
 
 /* -- The end ---------------------------------------------------------------------------- */
 
@@ -241,38 +189,20 @@ static int preload_options(jsprof_options *o)
                                          "JSPROF_STALLS" };
     int err = 0;
     for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++)
-        err = preload_get(names[i]) ? jsprof_options_set(o, names[i], preload_get(names[i])) : 0;
+        err = native_get(names[i]) ? jsprof_options_set(o, names[i], native_get(names[i])) : 0;
     return err;
-}
-
-/* Remove what this process recorded before it executed the program that it runs now. */
-static void preload_remove(const char *pattern)
-{
-    char path[PRELOAD_PATH];
-    struct stat is;
-    size_t n = 0;
-    for (const char *at = pattern; *at && n < sizeof path - PRELOAD_NAME; at++) {
-        if (at[0] == '%' && at[1] == 'p')
-            n += (size_t)snprintf(path + n, PRELOAD_NAME, "%d", (int)getpid());
-        else
-            path[n++] = *at;
-        at += at[0] == '%' && (at[1] == 'p' || at[1] == '%');
-    }
-    path[n] = 0;
-    if (lstat(path, &is) == 0 && S_ISREG(is.st_mode)) /* and no device */
-        unlink(path);
 }
 
 /* Record into the file, or beside it if that is the file of another process. */
 static void preload_record(bool is_first, bool is_again)
 {
     static jsprof_thread *thread;
-    char path[PRELOAD_PATH], why[300];
+    char path[NATIVE_PATH], why[300];
     jsprof_options o = { .size = sizeof o, .path = path, .flags = JSPROF_NOFOLLOW };
-    snprintf(path, sizeof path, is_first ? "%s" : "%s.%%p", preload_get("JSPROF"));
+    native_place(path, is_first);
     int err = preload_options(&o);
     if (!err && is_again)
-        preload_remove(path);
+        native_remove(path);
     if (!err)
         err = jsprof_open(&preload_session, &o);
     if (!err)
@@ -297,15 +227,15 @@ static void preload_record(bool is_first, bool is_again)
 __attribute__((constructor)) static void preload_begin(void)
 {
     int saved_errno = errno;
-    const char *pid = getauxval(AT_SECURE) ? NULL : preload_get("JSPROF_NATIVE_PID");
-    const char *children = preload_get("JSPROF_CHILDREN");
+    const char *pid = getauxval(AT_SECURE) ? NULL : native_get("JSPROF_NATIVE_PID");
+    const char *children = native_get("JSPROF_CHILDREN");
     bool is_first = pid && strtol(pid, NULL, 10) == getpid();
     if (is_first || (pid && children && strcmp(children, "1") == 0)) {
-        bool is_again = !is_first || preload_get("JSPROF_NATIVE");
-        preload_rename("JSPROF_NATIVE", "JSPROF");
-        if (preload_get("JSPROF") && !preload_has_ours()) {
+        bool is_again = !is_first || native_get("JSPROF_NATIVE");
+        native_rename("JSPROF_NATIVE", "JSPROF");
+        if (native_get("JSPROF") && !native_leaves(is_first, is_again)) {
             preload_record(is_first, is_again);
-            preload_rename("JSPROF", "JSPROF_NATIVE");
+            native_rename("JSPROF", "JSPROF_NATIVE");
         }
     }
     errno = saved_errno;

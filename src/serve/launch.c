@@ -3,7 +3,8 @@
  * A GJS program is started by jsprof-gjs, which loads a library into it. A Lua interpreter requires
  * our module before its script, by LUA_INIT. Any other program finds JSPROF in its environment,
  * which a host that calls jsprof_start_from_env obeys; into one that does not, the dynamic linker
- * loads the library of bindings/native.
+ * loads the library of bindings/native, which with --children also goes into what those start, and
+ * does the same there.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/open.h"
+#include "interpreter.h"
 #include "preload.h"
 
 enum launch_kind { LAUNCH_HOST, LAUNCH_GJS, LAUNCH_LUA, LAUNCH_OTHER };
@@ -43,26 +45,6 @@ static bool launch_find(const char *program, char path[PATH_MAX])
     return false;
 }
 
-static const char *launch_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Is it "lua5.4", "lua54", "luajit-2.1.0"? Store "5.4" or "jit". */
-static bool launch_is_lua(const char *name, char version[8])
-{
-    if (strncmp(name, "luajit", 6) == 0)
-        return strcpy(version, "jit");
-    if (strncmp(name, "lua", 3) != 0 || name[3] < '5' || name[3] > '9')
-        return false;
-    const char *minor = name[4] == '.' ? name + 5 : name + 4;
-    if (*minor < '0' || *minor > '9' || minor[1])
-        return false;
-    snprintf(version, 8, "%c.%c", name[3], *minor);
-    return true;
-}
-
 /* Read the interpreter of a script: the last word of "#!/usr/bin/env -S gjs", or the first. */
 static bool launch_interpreter(const char *path, char out[PATH_MAX])
 {
@@ -72,7 +54,7 @@ static bool launch_interpreter(const char *path, char out[PATH_MAX])
     if (f)
         fclose(f);
     while (is_script && (word = strsep(&next, " \t\r\n")) != NULL)
-        if (*word && *word != '-' && strcmp(launch_base(word), "env") != 0)
+        if (*word && *word != '-' && strcmp(interpreter_base(word), "env") != 0)
             return launch_find(word, out);
     return false;
 }
@@ -80,7 +62,8 @@ static bool launch_interpreter(const char *path, char out[PATH_MAX])
 /* What a program is, by its name, or by that of the interpreter in its first line; and else by the
  * libraries that its file names. Store a Lua's version, and why nothing can be preloaded, or
  * NULL. */
-static enum launch_kind launch_kind(const char *program, char version[8], const char **why)
+static enum launch_kind launch_kind(const char *program, char version[INTERPRETER_VERSION],
+                                    const char **why)
 {
     char path[PATH_MAX], interpreter[PATH_MAX];
     struct preload_look look;
@@ -89,13 +72,13 @@ static enum launch_kind launch_kind(const char *program, char version[8], const 
     if (!launch_find(program, path))
         return LAUNCH_HOST;
     const char *its = launch_interpreter(path, interpreter) ? interpreter : path;
-    const char *name = launch_base(its);
-    if (strcmp(name, "gjs") == 0 || strcmp(name, "gjs-console") == 0)
-        return LAUNCH_GJS;
-    if (launch_is_lua(name, version))
-        return LAUNCH_LUA;
+    const char *name = interpreter_base(its);
     preload_look(its, &look);
     *why = look.why;
+    if (strcmp(name, "gjs") == 0 || strcmp(name, "gjs-console") == 0)
+        return LAUNCH_GJS;
+    if (interpreter_is_lua(name, version))
+        return LAUNCH_LUA;
     return look.has_ours ? LAUNCH_HOST : look.has_gjs ? LAUNCH_GJS : LAUNCH_OTHER;
 }
 
@@ -113,30 +96,11 @@ static bool launch_ours(char out[PATH_MAX], const char *below)
            access(out, F_OK) == 0;
 }
 
-/* Let the interpreter require our module first, if it is there, and then what the user wants. */
-static void launch_lua(const char *version)
+static bool launch_module(char out[PATH_MAX], const char *version)
 {
-    char module[PATH_MAX], below[64], text[LAUNCH_TEXT], name[32], *dot;
-    const char *init = getenv("LUA_INIT");
+    char below[64];
     snprintf(below, sizeof below, "lib/lua/%s/jsprof.so", version);
-    snprintf(name, sizeof name, "LUA_CPATH_%s", version);
-    if ((dot = strchr(name, '.')) != NULL)
-        *dot = '_';
-    const char *variable = getenv(name) ? name : "LUA_CPATH", *before = getenv(variable);
-    if (launch_ours(module, below)) {
-        *strrchr(module, '/') = 0;
-        snprintf(text, sizeof text, "%s/?.so;%s", module, before ? before : ";");
-        setenv(variable, text, 1);
-    }
-    bool is_file = init && *init == '@';
-    snprintf(text, sizeof text, "pcall(require,'jsprof') %s%s%s", is_file ? "dofile[==[" : "",
-             init ? init + is_file : "", is_file ? "]==]" : "");
-    setenv("LUA_INIT", text, 1);
-    snprintf(name, sizeof name, "LUA_INIT_%s", version);
-    if ((dot = strchr(name, '.')) != NULL)
-        *dot = '_';
-    if (getenv(name))
-        setenv(name, text, 1);
+    return launch_ours(out, below);
 }
 
 /* Write the absolute name of the capture, as a pattern. The program may execute another one in
@@ -207,8 +171,6 @@ static void launch_gjs(const struct launch *l)
     snprintf(form, sizeof form, "--profile-form=%s", l->ask->compact ? "compact" : "plain");
     snprintf(stalls, sizeof stalls, "--profile-stalls=%uus", (unsigned)l->ask->stall_us);
     setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
-    if (l->has_children)
-        cli_fail(l->command, "%s: the children of a GJS program are not recorded", l->words[0]);
     char *const head[] = { launch_ours(ours, "bin/jsprof-gjs") ? ours : "jsprof-gjs",
                            output, hz, clock, form, l->ask->tasks ? "--profile-tasks" : NULL,
                            l->ask->alloc ? "--profile-alloc" : NULL,
@@ -223,23 +185,24 @@ static void launch_gjs(const struct launch *l)
 
 static void launch_child(const struct launch *l)
 {
-    char version[8];
+    char version[INTERPRETER_VERSION], module[PATH_MAX];
     const char *why;
     enum launch_kind kind = launch_kind(l->words[0], version, &why);
     if (kind == LAUNCH_OTHER && why) {
         cli_fail(l->command, "%s %s, so nothing can be loaded into it", l->words[0], why);
         _exit(LAUNCH_NOT_RUN);
     }
+    if (kind == LAUNCH_OTHER || (l->has_children && !why))
+        launch_preload();
+    if (kind != LAUNCH_GJS || l->has_children)
+        launch_host(l);
     if (kind == LAUNCH_LUA)
-        launch_lua(version);
+        interpreter_lua(version, launch_module(module, version) ? module : NULL);
     if (kind == LAUNCH_GJS) {
         launch_gjs(l);
         cli_fail(l->command, "jsprof-gjs: %s", strerror(errno));
         _exit(LAUNCH_NOT_RUN);
     }
-    launch_host(l);
-    if (kind == LAUNCH_OTHER)
-        launch_preload();
     execvp(l->words[0], l->words);
     int err = errno;
     cli_fail(l->command, "%s: %s", l->words[0], strerror(err));
