@@ -68,19 +68,40 @@ static bool http_is(struct http_span word, const char *text)
     return word.n == strlen(text) && memcmp(word.at, text, word.n) == 0;
 }
 
-/* Read "GET /path?query HTTP/1.1". */
+/* Take "http://localhost:4680" off the target. Its name then replaces that of the Host header, as
+ * RFC 9112 says (3.2.2), so it has to pass the same check. Return false if it is no such name. */
+static bool http_authority(struct http_request *out, struct http_span *target)
+{
+    static const char scheme[] = "http://";
+    size_t begin = sizeof scheme - 1, n = begin;
+    if (target->n < begin || strncasecmp(target->at, scheme, begin) != 0)
+        return true;
+    while (n < target->n && target->at[n] != '/' && target->at[n] != '?')
+        n++;
+    struct http_span name = { target->at + begin, n - begin };
+    *target = (struct http_span){ target->at + n, target->n - n };
+    out->is_absolute = true;
+    return name.n && http_decode(out->host, sizeof out->host, name);
+}
+
+/* Read "GET /path?query HTTP/1.1", or "GET http://host/path?query HTTP/1.1". */
 static int http_first(struct http_request *out, struct http_span line)
 {
     struct http_span method = http_word(&line), target = http_word(&line);
     if (line.n != 8 || memcmp(line.at, "HTTP/1.", 7) != 0 || !target.n)
         return 400;
+    out->needs_host = line.at[7] != '0';
     out->is_head = http_is(method, "HEAD");
     if (!out->is_head && !http_is(method, "GET"))
         return 405;
+    if (!http_authority(out, &target))
+        return 400;
     const char *query = memchr(target.at, '?', target.n);
     struct http_span path = { target.at, query ? (size_t)(query - target.at) : target.n };
     struct http_span rest = { query ? query + 1 : "", query ? target.n - path.n - 1 : 0 };
-    if (*target.at != '/')
+    if (out->is_absolute && !path.n) /* nothing follows the name */
+        path = (struct http_span){ "/", 1 };
+    if (!path.n || *path.at != '/')
         return 400;
     if (path.n >= sizeof out->path || (query && !http_copy(out->query, sizeof out->query, rest)))
         return 414;
@@ -106,9 +127,12 @@ static int http_line(struct http_request *out, struct http_span line)
 {
     struct http_span value, length;
     if (http_field(line, "host", &value)) { /* a second one could be meant for somebody else */
-        bool is_second = out->has_host;
+        char host[HTTP_WORD];
+        bool is_good = !out->has_host && http_decode(host, sizeof host, value);
         out->has_host = true;
-        return is_second || !http_decode(out->host, sizeof out->host, value) ? 400 : 200;
+        if (is_good && !out->is_absolute)
+            strcpy(out->host, host);
+        return is_good ? 200 : 400;
     }
     if (http_field(line, "authorization", &value)) {
         if (value.n > 7 && strncasecmp(value.at, "bearer ", 7) == 0 &&
@@ -140,6 +164,8 @@ int http_read(struct http_request *out, const char *bytes, size_t n)
         is_first = false;
         at = stop + 2;
     }
+    if (out->needs_host && !out->has_host)
+        return 400;
     if (!*out->token)
         http_value(out, "token", out->token, sizeof out->token);
     return 200;
@@ -189,7 +215,10 @@ bool http_is_local(const struct http_request *r, const char *name)
     const char *const names[] = { "127.0.0.1", "localhost", "[::1]", name };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t n = names[i] ? strlen(names[i]) : 0;
-        if (n && strncasecmp(r->host, names[i], n) == 0 && (!r->host[n] || r->host[n] == ':'))
+        if (!n || strncasecmp(r->host, names[i], n) != 0)
+            continue;
+        const char *port = r->host + n + (r->host[n] == ':');
+        if (!r->host[n] || (r->host[n] == ':' && !port[strspn(port, "0123456789")]))
             return true;
     }
     return false;

@@ -15,10 +15,12 @@ enum { HTTP_MOST = 8192, HTTP_WORD = 256, HTTP_HEAD = 512 };
 struct http_request {
     char path[HTTP_WORD];  /* decoded; without the query */
     char query[HTTP_WORD]; /* as it came */
-    char host[HTTP_WORD];  /* of the Host header; "": there is none */
+    char host[HTTP_WORD];  /* of the target, else of the Host header; "": there is none */
     char token[HTTP_WORD]; /* of an Authorization header with a bearer; or of the query */
     bool is_head;          /* HEAD: an answer has no body */
     bool has_host;         /* a Host header, even an empty one */
+    bool needs_host;       /* it is HTTP/1.1 or later */
+    bool is_absolute;      /* the target has a host: "GET http://host/path" */
 };
 
 /* Read a request. Return 0 if its head is not whole yet, 200 if it is, or the status of the answer
@@ -33,7 +35,7 @@ bool http_value(const struct http_request *r, const char *key, char *out, size_t
  * such number. */
 bool http_number(const struct http_request *r, const char *key, uint32_t most, uint32_t *out);
 
-/* Does the Host header name this machine's loopback, or `name` (NULL: no other)? Any port. */
+/* Does the request name this machine's loopback, or `name` (NULL: no other)? Any port. */
 bool http_is_local(const struct http_request *r, const char *name);
 
 /* Compare without telling by the time how much is equal. */

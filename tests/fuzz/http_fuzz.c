@@ -46,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_text(r.path);
         fuzz_text(r.host);
         fuzz_fail(r.path[0] != '/');
+        fuzz_fail(r.is_absolute && !*r.host);
+        fuzz_fail(r.needs_host && !r.has_host);
         if (http_value(&r, "seconds", value, sizeof value))
             fuzz_fail(strlen(value) >= sizeof value);
         if (http_number(&r, "seconds", 300, &number))

@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 
+from serving import children
 from terminal import check
 
 jsprof, pid = sys.argv[1:3]
@@ -74,18 +75,6 @@ def account(error):
     """Return the counts of the summary: made, sent, refused, dropped, wait."""
     words = r"(\d+) profiles of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
     return [int(n) for n in re.search(words, error).groups()]
-
-
-def children(parent):
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            if name.isdigit() and int(open("/proc/%s/stat" % name).read().rsplit(")", 1)[1]
-                                      .split()[1]) == parent:
-                found.append(int(name))
-        except OSError:
-            pass
-    return found
 
 
 def until(what, complaint):
