@@ -1023,7 +1023,8 @@ JSPROF_API void jsprof_turn_end(jsprof_thread *t) JSPROF_OWNER;
  *
  * Keys and values should be UTF-8; each run of other bytes becomes U+FFFD. The library copies them:
  * keys of at most 63 bytes, values of at most 255, longer ones are cut. All labels of a thread
- * have 1024 bytes, and each takes 4 in addition to its key and value. What was cut, refused or
+ * have 1024 bytes, and each takes 4 in addition to its key and value. 250 levels can be open; those
+ * inside them are one with the innermost, and their push sets no label. What was cut, refused or
  * wrong is counted in the capture, and `jsprof info` shows it.
  *
  * A handler of the host's may call these functions, too, but not usefully while it interrupts one

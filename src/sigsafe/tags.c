@@ -218,10 +218,13 @@ uint32_t jsp_tags_push(struct jsp_tags *g, const struct jsp_tags_pair *pair)
     uint32_t before = g->level;
     if (!tags_enter(g))
         return before;
-    if (before < JSP_TAGS_LEVELS)
+    if (before < JSP_TAGS_LEVELS) {
         g->level = before + 1;
-    if (pair)
-        tags_change(g, pair);
+        if (pair)
+            tags_change(g, pair);
+    } else if (pair) { /* it would cover the one of the level outside, and outlive its own */
+        jsp_count(&g->n_full, 1);
+    }
     tags_exit(g);
     return before;
 }

@@ -50,6 +50,19 @@ done
 "$jsprof" convert --to pprof -o "$tmp/a.pb.gz" "$tmp/0.cap"
 gzip -dc "$tmp/a.pb.gz" | grep -q /short || say 'pprof has no label'
 
+# What has no room, or is cut, is in the account: 22 keys of a value of 40 bytes do not have it.
+cat >"$tmp/many.lark" <<'END'
+fn burn(n) { let sum = 0; for i = 0, n { sum += i * i % 7; } return sum; }
+let value = "0123456789012345678901234567890123456789";
+for i = 0, 30 { label("key" + str(i), value); }
+label("long", value + value + value + value + value + value + value);
+burn(300000);
+END
+"$B/bin/lark" --profile-output="$tmp/many.cap" "$tmp/many.lark"
+"$jsprof" info "$tmp/many.cap" >"$tmp/info"
+grep -qE '^  labels .*[0-9]+ not set, no room.*1 cut' "$tmp/info" ||
+    { say 'info does not say what had no room'; cat "$tmp/info"; }
+
 # The same of samples of allocations: all of 60 arrays of /long and 30 of /short.
 cat >"$tmp/arrays.lark" <<'END'
 fn make(n) { for i = 0, n { [i, i, i, i]; } }

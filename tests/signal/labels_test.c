@@ -157,6 +157,35 @@ TEST(a_run_that_is_left_leaves_no_labels)
     host_free(&h);
 }
 
+/* A push inside of as many levels as there can be sets no label: it would outlive its level. */
+TEST(levels_above_the_bound_have_no_labels)
+{
+    uint32_t outermost, above;
+    if (!began(0))
+        return;
+    jsprof_label_set(me, "route", "/outside");
+    outermost = jsprof_label_push(me, NULL, NULL);
+    for (int i = 1; i < JSP_TAGS_LEVELS; i++)
+        jsprof_label_push(me, NULL, NULL);
+    jsprof_label_set(me, "route", "/deep");
+    host_burn_ms(60);
+    above = jsprof_label_push(me, "route", "/above");
+    CHECK_EQ(above, JSP_TAGS_LEVELS);
+    host_burn_ms(60);
+    jsprof_label_pop(me, above);
+    host_burn_ms(60);
+    jsprof_label_pop(me, outermost);
+    host_burn_ms(60);
+    if (!host_close(&h))
+        return;
+    CHECK(samples_of("route=/deep") > 8);
+    CHECK(samples_of("route=/outside") > 4);
+    CHECK_EQ(samples_of("route=/deep") + samples_of("route=/outside"), h.profile.samples);
+    CHECK_EQ(account()->tags_full, 1);
+    CHECK_EQ(account()->tags_unmatched, 0);
+    host_free(&h);
+}
+
 static void *on_another_thread(void *result)
 {
     *(int *)result = jsprof_label_set(me, "from", "outside");
@@ -379,6 +408,7 @@ int main(void)
     RUN(and_so_has_a_compact_one);
     RUN(a_task_carries_its_labels_to_its_runs);
     RUN(a_run_that_is_left_leaves_no_labels);
+    RUN(levels_above_the_bound_have_no_labels);
     RUN(mistakes_are_counted);
     RUN(an_allocation_has_the_labels_of_its_moment);
     RUN(a_sample_has_its_trace);
