@@ -374,6 +374,9 @@ $(FUZZERS): $(B)/%: $(B)/obj/%.o $(if $(FUZZ_LINK),,$(B)/obj/tests/fuzz/replay.o
 ROOT = $(DESTDIR)$(PREFIX)
 LIBROOT = $(DESTDIR)$(LIBDIR)
 DOCDIR = $(ROOT)/share/doc/jsprof
+# Units of a user, which systemd finds there if PREFIX is /usr or /usr/local.
+UNITROOT = $(ROOT)/lib/systemd/user
+UNITS = $(wildcard packaging/systemd/jsprof-*)
 INSTALLED_DOCS = $(wildcard LICENSE README* CHANGELOG*)
 # The name of our gjs-console where it is installed: gjs has a program of that name.
 GJS_CONSOLE ?= jsprof-gjs-console
@@ -415,6 +418,9 @@ install: install-lib tool ## install below PREFIX, staged in DESTDIR
 	install -m 644 $(INSTALLED_DOCS) "$(DOCDIR)"
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),\
 	  install -D -m 644 $(f) "$(ROOT)/$(call place,$(f))";)
+	install -d "$(UNITROOT)"
+	@set -ex; $(foreach f,$(UNITS),sed 's|/usr/bin/|$(PREFIX)/bin/|' $(f) \
+	  >"$(UNITROOT)/$(notdir $(f))";)
 	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory install-lua)
 
 # It removes the files that install makes by their names, and then empty folders of ours.
@@ -429,4 +435,5 @@ uninstall: ## remove what install put there
 	@set -ex; $(foreach f,$(INSTALLED_DOCS),rm -f "$(DOCDIR)/$(notdir $(f))";)
 	-@rmdir "$(LIBROOT)/cmake/jsprof" "$(DOCDIR)" 2>/dev/null || true
 	@set -ex; $(foreach f,$(MAN) $(COMPLETIONS),rm -f "$(ROOT)/$(call place,$(f))";)
+	@set -ex; $(foreach f,$(UNITS),rm -f "$(UNITROOT)/$(notdir $(f))";)
 	+$(if $(LUA_VERSIONS),$(Q)$(MAKE) --no-print-directory uninstall-lua)

@@ -75,7 +75,8 @@ if [ "${1:-}" = --inside ]; then # FOLDER: in a mount namespace of its own
     for f in share/bash-completion/completions/jsprof share/zsh/vendor-completions/_jsprof \
         share/fish/vendor_completions.d/jsprof.fish share/man/man3/jsprof.3.gz \
         share/man/man1/jsprof-gjs.1.gz share/man/man1/jsprof-luajit.1.gz \
-        share/man/man5/jsprof-capture.5.gz share/man/man7/jsprof.7.gz; do
+        share/man/man5/jsprof-capture.5.gz share/man/man7/jsprof.7.gz \
+        lib/systemd/user/jsprof-serve.socket lib/systemd/user/jsprof-serve.service; do
         said "^/usr/$f$"
     done
 

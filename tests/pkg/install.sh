@@ -17,7 +17,8 @@ run_make()
 {
     make -s B="$B" CC="$CC" PREFIX=$prefix LIBDIR=$libdir DESTDIR="$tmp/the stage" "$@"
 }
-others="bin/gjs-console bin/gjs share/man/man1/gjs-console.1 lib/here/libjsprof.so.9.9
+others="bin/gjs-console bin/gjs lib/systemd/user/other.service
+    share/man/man1/gjs-console.1 lib/here/libjsprof.so.9.9
     share/doc/jsprof/copyright lib/here/jsprof/other.so lib/here/pkgconfig/lua5.4.pc
     lib/here/lua/5.4/other.so lib/libjsprof.so lib/jsprof/libjsprof-gjs.so"
 others_are_whole()
@@ -40,12 +41,15 @@ for f in bin/jsprof include/jsprof.h lib/here/libjsprof.a lib/here/libjsprof.so 
     include/jsprof-read.h lib/here/libjsprof-read.a lib/here/libjsprof-read.so \
     lib/here/pkgconfig/jsprof-read.pc share/man/man3/jsprof-read.3 \
     lib/here/pkgconfig/jsprof.pc lib/here/cmake/jsprof/jsprof-config.cmake \
+    lib/systemd/user/jsprof-serve.socket lib/systemd/user/jsprof-serve.service \
     share/doc/jsprof/LICENSE share/fish/vendor_completions.d/jsprof.fish; do
     [ -f "$root/$f" ] || fail "$f is not there"
 done
 version=$(sed -n 's/^.define JSPROF_VERSION_STRING "\(.*\)"/\1/p' include/jsprof.h)
 "$root/bin/jsprof" --version | grep -qF "$version" ||
     fail 'the tool tells another version'
+grep -q "^ExecStart=$prefix/bin/jsprof serve" "$root/lib/systemd/user/jsprof-serve.service" ||
+    fail 'the unit starts another program'
 # The documents are as they were; they may speak of a path that the sources happen to have.
 ! grep -rIl --exclude-dir=share -e "$SRCDIR" -e "$stage" "$root" | grep . ||
     fail 'paths of the build machine'
