@@ -56,6 +56,7 @@ static void answer_line(int client, int status, const char *text)
 
 static void answer_error(int client, int err)
 {
+    bool is_empty = err == -EBADMSG || err == -ENODATA; /* no file is a capture yet */
     /* a client that has closed one side looks as one that has gone */
     answer_line(client, err == -EINVAL ? 400 : 503,
                 err == -ENOENT      ? "no process listens: see jsprof ps"
@@ -65,6 +66,7 @@ static void answer_error(int client, int err)
                                       "others give no answer: see jsprof ps"
                 : err == -ECANCELED ? "the client closed its side of the connection, which ends "
                                       "the recording"
+                : is_empty          ? "what was recorded ended before it had written a sample"
                                     : strerror(-err));
 }
 

@@ -152,4 +152,5 @@ def main(what, path):
     assert len(ids) == sum(1 for _ in read.profiles()), "ids occur twice"
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

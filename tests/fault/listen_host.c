@@ -10,6 +10,7 @@
  *     listen_host hangs deaf             a thread that blocks all signals and computes
  *     listen_host hangs names            one with names that no terminal should get
  *     listen_host exec FILE              executes sleep as soon as there is FILE
+ *     listen_host fork FILE              forks then, and ends when FILE is gone; the child sleeps
  *
  * SPDX-License-Identifier: MIT
  */
@@ -155,15 +156,34 @@ static int host_hangs(const char *how)
         pause();
 }
 
-static int host_exec(const char *file)
+/* Compute until the file is there, or no longer there. */
+static void host_until(const char *file, bool there)
 {
     volatile unsigned n = 0;
+    while ((access(file, F_OK) == 0) != there)
+        n = n + 1;
+}
+
+static int host_exec(const char *file)
+{
     if (host_open(NULL))
         return 1;
-    while (access(file, F_OK) < 0)
-        n = n + 1;
+    host_until(file, true);
     execlp("sleep", "sleep", "60", (char *)NULL);
     return 1;
+}
+
+/* The child has the parent's descriptors, also when the parent has ended. */
+static int host_fork(const char *file)
+{
+    if (host_open(NULL))
+        return 1;
+    host_until(file, true);
+    if (fork() == 0)
+        sleep(60);
+    else
+        host_until(file, false);
+    _exit(0);
 }
 
 int main(int argc, char **argv)
@@ -174,6 +194,8 @@ int main(int argc, char **argv)
         return host_exec(argv[2]);
     if (strcmp(argv[1], "hangs") == 0)
         return host_hangs(argv[2]);
+    if (strcmp(argv[1], "fork") == 0)
+        return host_fork(argv[2]);
     if (strcmp(argv[1], "cost") == 0)
         return host_cost(argv[2]);
     unsigned n = (unsigned)atoi(argv[2]);
