@@ -235,7 +235,8 @@ static int client_ask(struct serve_process *p, int64_t until)
         err = -EPERM;
         serve_end(&talk);
     }
-    if (pid > 0) /* 0: a process of another container, which has no number here but its own */
+    p->is_elsewhere = !err && !pid; /* it has no number here but its own */
+    if (pid > 0)
         p->pid = pid;
     p->fd = talk.fd;
     return err;
@@ -359,10 +360,21 @@ void serve_free(struct serve_list *list)
     *list = (struct serve_list){ .at = NULL };
 }
 
-const struct serve_process *serve_process(const struct serve_list *list, pid_t pid)
+const struct serve_process *serve_process(const struct serve_list *list, pid_t pid,
+                                          bool *several)
 {
-    for (uint32_t i = 0; i < list->n; i++)
-        if (list->at[i].pid == pid)
-            return &list->at[i];
-    return NULL;
+    const struct serve_process *elsewhere = NULL;
+    *several = false;
+    for (uint32_t i = 0; i < list->n; i++) {
+        const struct serve_process *p = &list->at[i];
+        if (p->pid != pid)
+            continue;
+        if (!p->is_elsewhere) {
+            *several = false;
+            return p;
+        }
+        *several = elsewhere;
+        elsewhere = p;
+    }
+    return *several ? NULL : elsewhere;
 }

@@ -22,8 +22,9 @@ struct serve_session {
 
 /* A process that listens, or that should. */
 struct serve_process {
-    pid_t pid;       /* as we number it; 0: it is in another container */
+    pid_t pid;       /* as we number it; if it has no number here, own_pid */
     pid_t own_pid;   /* as it numbers itself */
+    bool is_elsewhere; /* it has no number here: it is in another container */
     int64_t since;   /* seconds since 1970 */
     int err;         /* it gave no answer: a negative errno */
     int fd;          /* while it is asked */
@@ -43,8 +44,10 @@ struct serve_list {
 int serve_find(struct serve_list *out);
 void serve_free(struct serve_list *list);
 
-/* Find the process of that number, in the list. NULL: there is none. */
-const struct serve_process *serve_process(const struct serve_list *list, pid_t pid);
+/* Find the process of that number, in the list; one that has it here goes before one that has it in
+ * another container. NULL: there is none, or *several of other containers have it. */
+const struct serve_process *serve_process(const struct serve_list *list, pid_t pid,
+                                          bool *several);
 
 /* A conversation. */
 struct serve_talk {

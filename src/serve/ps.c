@@ -51,7 +51,7 @@ static struct cli_cell ps_since(CLI_OF_ROW)
 static const struct cli_column ps_columns[] = {
     { .name = "process", .head = "PROCESS", .type = CLI_TYPE_INTEGER, .get = cli_get_i32,
       PS_FIELD(pid), .place = 10, .width = 8,
-      .means = "The number of the process; 0 for one of a container that numbers are hidden of." },
+      .means = "The number of the process; if it has none here, that of its container." },
     { .name = "session", .head = "SESSION", .type = CLI_TYPE_COUNT, .get = cli_get_cell,
       PS_FIELD(number), .place = 20, .width = 8, .minimum = 90, .may_lack = true,
       .means = "The number of the session in its process, for --session." },

@@ -73,12 +73,28 @@ void remote_path(char to[REMOTE_PATH], int fd)
 }
 
 /* Say why a process can not be asked. */
-static int remote_missing(const char *command, pid_t pid)
+static void remote_missing(const char *command, pid_t pid)
 {
     if (kill(pid, 0) < 0 && errno == ESRCH)
-        return cli_fail(command, "there is no process %d", (int)pid);
-    return cli_fail(command, "process %d does not listen: it was not started with "
-                    "JSPROF_CONTROL=1, or belongs to another user (see jsprof ps)", (int)pid);
+        cli_fail(command, "there is no process %d", (int)pid);
+    else
+        cli_fail(command, "process %d does not listen: it was not started with "
+                 "JSPROF_CONTROL=1, was forked later, or belongs to another user (see jsprof "
+                 "ps)", (int)pid);
+}
+
+/* Find the process, or say why it can not be asked. */
+static const struct serve_process *remote_find(const struct serve_list *list, const char *command,
+                                               pid_t pid)
+{
+    bool several;
+    const struct serve_process *p = serve_process(list, pid, &several);
+    if (several)
+        cli_fail(command, "several processes have the number %d, each in another container: run "
+                 "the command in that of the one that is meant", (int)pid);
+    else if (!p)
+        remote_missing(command, pid);
+    return p;
 }
 
 static const char *remote_error(int err)
@@ -144,8 +160,8 @@ int remote_begin(struct remote *r, const struct remote_ask *ask)
     struct serve_list list;
     if (serve_find(&list) < 0)
         return cli_fail(ask->command, "%s", strerror(ENOMEM));
-    const struct serve_process *p = serve_process(&list, ask->pid);
-    int status = p ? remote_ask(r, p, ask) : remote_missing(ask->command, ask->pid);
+    const struct serve_process *p = remote_find(&list, ask->command, ask->pid);
+    int status = p ? remote_ask(r, p, ask) : CLI_FAILED;
     serve_free(&list);
     r->keeps = NULL;
     r->fd = ask->fd;
@@ -159,10 +175,10 @@ int remote_order(const char *command, pid_t pid, const char *line)
     struct remote r = { .talk = { .fd = -1 } };
     if (serve_find(&list) < 0)
         return cli_fail(command, "%s", strerror(ENOMEM));
-    const struct serve_process *p = serve_process(&list, pid);
+    const struct serve_process *p = remote_find(&list, command, pid);
     int err = p ? serve_begin(&r.talk, p, line, -1) : 0;
     snprintf(r.who, sizeof r.who, "process %d (%s)", (int)pid, p ? p->host : "");
-    int status = !p    ? remote_missing(command, pid)
+    int status = !p    ? CLI_FAILED
                  : err ? cli_fail(command, "%s: %s", r.who, strerror(-err))
                        : remote_accepted(&r, command);
     serve_end(&r.talk);
