@@ -190,7 +190,7 @@ enum {
      * label_bytes and alloc hold for each recording. A child of fork does not listen; with
      * JSPROF_CHILDREN it does, on a socket of its own, and waits for a recording of its own.
      *
-     * jsprof_open also returns -EPERM: the folder of the socket is another user's. */
+     * jsprof_open also returns -EPERM: the folder of the socket is another user's, or a link. */
     JSPROF_CONTROL = 1u << 12,
     /* Options.flags: give each thread a timer that sends the signal, in place of the looker
      * (JSPROF_LOOKER, which excludes this flag). So the library starts one thread less and keeps
@@ -263,13 +263,15 @@ typedef struct jsprof_options {
 enum { JSPROF_ALLOC_USUAL = 512 << 10 };
 
 /* Set one option from text, for hosts with options on a command line. `name` is a field
- * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc or stalls), or a
- * flag without JSPROF_ (compact, children, no_thread, ..., but not use_fd), or source, which is
+ * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc, stalls,
+ * continuous, segment_s or segment, keep_s or keep, keep_mib), or a flag without JSPROF_
+ * (compact, children, control, no_thread, ..., but not use_fd), or source, which is
  * timer or looker (JSPROF_TIMER, JSPROF_LOOKER). The function accepts capital letters, and -
  * for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock
  * is cpu or wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0,
- * and a limit of stalls has its unit: 16ms, 500us, 1s. The text of `path` must stay valid
- * until jsprof_open returns. Threads may call this at the same time, each with its own *o.
+ * a limit of stalls has its unit: 16ms, 500us, 1s, and so have segment and keep: 10s, 90m, 24h,
+ * 7d. The text of `path` and `continuous` must stay valid until jsprof_open returns. Threads may
+ * call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
  * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and

@@ -440,6 +440,7 @@ static void control_begin(void)
 
 int jsp_control_join(jsprof *p, const char *vm)
 {
+    char why[JSP_CONTROL_WHY];
     struct control_member *m = calloc(1, sizeof *m);
     pthread_once(&control_once, control_begin);
     int err = m ? control_fork_error : -ENOMEM;
@@ -459,8 +460,7 @@ int jsp_control_join(jsprof *p, const char *vm)
     if (!err)
         return 0;
     free(m);
-    return jsp_explain(err, "control socket: %s", err == -EPERM ? "the folder belongs to another "
-                       "user, or others may enter it" : jsprof_strerror(err));
+    return jsp_explain(err, "control socket: %s", jsp_control_why(why, err));
 }
 
 /* Remove a session from the list, with the lock held. Return false if it is not there. */

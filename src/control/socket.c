@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "image/descriptor.h"
+#include "jsprof.h"
 
 enum { SOCKET_BACKLOG = 8, SOCKET_NAMES = 9, SOCKET_NOREPLACE = 1 };
 
@@ -35,6 +36,8 @@ int jsp_control_folder_open(const char *folder)
 {
     struct stat st;
     int fd = jsp_descriptor_open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+    if (fd == -EACCES || fd == -ELOOP || fd == -ENOTDIR) /* another user's, or a link */
+        return -EPERM;
     if (fd < 0)
         return fd;
     if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
@@ -157,6 +160,22 @@ int jsp_control_listen(struct jsp_control_place *place, const char *runtime)
     if (err < 0)
         jsp_control_leave_place(place);
     return err < 0 ? err : 0;
+}
+
+/* If no folder can be used, the error of the last one is the reason. */
+const char *jsp_control_why(char to[JSP_CONTROL_WHY], int err)
+{
+    char path[JSP_CONTROL_PATH] = "";
+    jsp_control_folder(path, JSP_CONTROL_FOLDERS - 1, NULL);
+    int folder = jsp_control_folder_open(path);
+    const char *why = folder == err && err == -EPERM
+                          ? "the folder belongs to another user, others may enter it, or it is a link"
+                          : jsprof_strerror(err);
+    if (folder >= 0)
+        close(folder);
+    snprintf(to, JSP_CONTROL_WHY, "%s%s%s", folder == err ? path : "", folder == err ? ": " : "",
+             why);
+    return to;
 }
 
 void jsp_control_leave_place(struct jsp_control_place *place)

@@ -19,8 +19,8 @@ enum { JSP_CONTROL_FOLDERS = 2, JSP_CONTROL_PATH = 160, JSP_CONTROL_NAME = 32 };
  * folder, or its path is too long. `runtime` is the value of XDG_RUNTIME_DIR, or NULL. */
 bool jsp_control_folder(char to[JSP_CONTROL_PATH], int i, const char *runtime);
 
-/* Open one that exists. Return its descriptor, -ENOENT, -EPERM if it does not belong to this user
- * or others may enter it, or another negative errno. */
+/* Open one that exists. Return its descriptor, -ENOENT, -EPERM if it is a link or no folder, does
+ * not belong to this user, or others may enter it, or another negative errno. */
 int jsp_control_folder_open(const char *folder);
 
 /* A listening socket, and its file. */
@@ -32,6 +32,10 @@ struct jsp_control_place {
 
 /* Make the folder if needed, and listen there. Return 0 or a negative errno. */
 int jsp_control_listen(struct jsp_control_place *place, const char *runtime);
+
+/* Say in `to` why listening failed. Return `to`. */
+enum { JSP_CONTROL_WHY = JSP_CONTROL_PATH + 96 };
+const char *jsp_control_why(char to[JSP_CONTROL_WHY], int err);
 
 /* Stop, and remove the file; in a forked child, only close. */
 void jsp_control_unlisten(struct jsp_control_place *place);

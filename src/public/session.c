@@ -147,17 +147,20 @@ static int public_open(jsprof **out, const jsprof_options *options, const char *
     if (err)
         return err;
     struct public_host host = public_enter();
+    jsprof *p = NULL;
     err = public_place(&o, folder, &setup);
     if (!err) {
-        err = jsp_session_open(out, &setup);
+        err = jsp_session_open(&p, &setup);
         if (err)
             public_unplace(&setup);
     }
     if (!err && o.flags & JSPROF_CONTROL) {
-        err = jsp_control_join(*out, o.vm);
+        err = jsp_control_join(p, o.vm);
         if (err)
-            jsp_session_close(*out);
+            jsp_session_close(p);
     }
+    if (!err)
+        *out = p;
     public_leave(&host);
     return err;
 }
@@ -237,8 +240,9 @@ int jsprof_start_from_env(jsprof **out)
         return 1;
     jsprof_close(*out);
     *out = NULL;
-    char why[512]; /* an option, or the folder, was explained */
-    if (options.continuous && jsp_explained(err, why, sizeof why))
+    char why[512]; /* an option, a folder or the socket was explained */
+    if (jsp_explained(err, why, sizeof why) &&
+        (!options.path || strncmp(why, "control socket", 14) == 0))
         return err;
     if (options.continuous)
         return jsp_explain(err, "JSPROF_CONTINUOUS=%.200s: %s", options.continuous,
