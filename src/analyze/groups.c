@@ -100,6 +100,8 @@ static char *groups_place(const struct jsp_groups *g, const struct jsp_profile *
     if (g->by == JSP_GROUP_LINE && file.len && key->line)
         return asprintf(&text, "%.*s:%" PRIu32, (int)file.len, file.at, key->line) < 0 ? NULL
                                                                                        : text;
+    if (g->by == JSP_GROUP_LINE && key->line) /* its host names no file, or puts no line after it */
+        return asprintf(&text, "%s:%" PRIu32, f->name, key->line) < 0 ? NULL : text;
     if (g->by == JSP_GROUP_LINE)
         return strdup(f->name);
     return file.len ? strndup(file.at, file.len)
