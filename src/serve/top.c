@@ -2,7 +2,8 @@
  *
  * The process records into a file in memory that grows, in the compact form; each picture reads its
  * newest part. When the file has become large, the recording ends and another one begins: so the
- * memory of a view that stays open for days is bounded.
+ * memory of a view that stays open for days is bounded. The process ends it after ten minutes, in
+ * case the view is paused, is stopped, or its terminal takes nothing.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,6 +22,7 @@
 #include "screen.h"
 
 enum { TOP_HZ = 100, TOP_FILE = 4 << 20, TOP_FIRST_MS = 50, TOP_ANSWER = 160 };
+enum { TOP_MOST_S = 600 }; /* of one recording */
 
 static const double top_window = 5; /* seconds that a picture shows */
 
@@ -58,7 +60,7 @@ struct top {
     double began, seen;     /* when the recording began; the end of what was read, since then */
     uint64_t most;          /* bytes of a file from which another one begins */
     uint32_t limit;
-    bool is_once, is_paused, is_typing, is_over;
+    bool is_once, is_paused, is_typing, is_over, is_gone;
     char typed[sizeof ((struct top_choice *)0)->only];
     char said[TOP_ANSWER];  /* in the last line until the next key */
 };
@@ -93,13 +95,13 @@ static int top_end(struct top *t)
     return t->remote.talk.fd < 0 ? CLI_OK : remote_stop(&t->remote, t->ask.command, &is_whole);
 }
 
-/* Begin another file if this one has become large. */
+/* Begin another file if this one has become large, or has ended. */
 static int top_renew(struct top *t)
 {
     uint64_t n = top_size(t);
     if (!t->most) /* the first picture has all names */
         t->most = n > TOP_FILE / 4 ? 4 * n : TOP_FILE;
-    if (n < t->most)
+    if (n < t->most && t->remote.talk.fd >= 0)
         return CLI_OK;
     int status = top_end(t);
     close(t->ask.fd);
@@ -227,14 +229,15 @@ static void top_key(struct top *t, int key)
         t->is_over = true;
 }
 
-/* Look at the recording's end. */
+/* Look at the recording's end: its time is over, or its process ended it. */
 static void top_hear(struct top *t)
 {
     int got = serve_line(&t->remote.talk, t->remote.done, 0);
     if (got == -ETIME)
         return;
     serve_end(&t->remote.talk);
-    t->is_over = true;
+    if (got != 1 || top_now() - t->began < t->ask.ms / 1e3 - 1)
+        t->is_over = t->is_gone = true;
 }
 
 /* Wait for the next picture, and take keys meanwhile: each changes what is shown at once. */
@@ -279,9 +282,8 @@ static int top_live(struct top *t)
         top_look(t);
         status = top_renew(t);
     }
-    bool is_gone = t->remote.talk.fd < 0;
     screen_close();
-    if (is_gone && !status)
+    if (t->is_gone && !status)
         return cli_fail(t->ask.command, "%s ended the recording", t->remote.who);
     return status;
 }
@@ -339,6 +341,8 @@ static int top_check(struct top *t, const char *by, const char *sort, const char
 
 static int top_process(struct top *t)
 {
+    double most = t->seconds > TOP_MOST_S ? t->seconds : TOP_MOST_S;
+    t->ask.ms = (uint32_t)(most * 1000) + SERVE_ANSWER_MS;
     remote_catch();
     int status = top_begin(t);
     if (status) {

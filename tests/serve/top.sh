@@ -78,6 +78,31 @@ run top 999999999
 is_rc 1
 says 'jsprof: top: there is no process 999999999'
 
+# The process ends the recording after ten minutes, in case nobody looks any more.
+cat >library.py <<'END_OF_LIBRARY'
+import os
+import socket
+folder = os.environ["XDG_RUNTIME_DIR"] + "/jsprof"
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(folder + "/%d.sock" % os.getpid())
+listener.listen(8)
+print("listens", flush=True)
+asked = ""
+while "record" not in asked:
+    peer = listener.accept()[0]
+    asked = peer.recv(512).decode()
+    peer.sendall(b"pid %d\nhost fake\nsession 1 state=ready\nend\n" % os.getpid())
+    peer.close()
+print(asked)
+END_OF_LIBRARY
+python3 -B library.py >library.out &
+library=$!
+pids="$pids $library"
+until [ -s library.out ]; do sleep 0.05; done
+run top --once --seconds 0.5 $library
+wait $library || wrong 'the library fails'
+grep -q ' ms=605000 ' library.out || wrong 'has no bound for a view that nobody looks at'
+
 # The process ends, perhaps before it has written anything.
 "$jsprof" top --once --seconds 30 $pid >out 2>err &
 top=$!
