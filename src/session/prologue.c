@@ -9,9 +9,10 @@
 enum {
     PROLOGUE_FAR = 8192,  /* bytes of a function before its call */
     PROLOGUE_BYTES = 128, /* of a prologue */
-    PROLOGUE_NEAR = 24,   /* of them, from saving the frame pointer to setting it */
+    PROLOGUE_NEAR = 64,   /* of them, from saving the frame pointer to setting it */
     PROLOGUE_PAGE = 4096,
     PROLOGUE_MOST = 1 << 20, /* bytes of a frame */
+    PROLOGUE_PUSHED = 16, /* words that a call pushes: arguments, and what aligns them */
 };
 
 struct prologue {
@@ -77,6 +78,15 @@ static bool prologue_fits(struct jsp_memread *mem, uintptr_t fp, uint32_t how)
            jsp_insn_is_call(before);
 }
 
+/* Return true if the frame pointer that this frame has saved leads to a frame of the same kind.
+ * Only the two tests together find none by chance. */
+static bool prologue_leads(struct jsp_memread *mem, uintptr_t fp, uint32_t how)
+{
+    uint64_t next;
+    return jsp_memread_word(mem, fp + 8 * (uintptr_t)(jsp_how_cfa(how) - jsp_how_fp(how)), &next) &&
+           next > fp && next - fp < PROLOGUE_MOST && next % 8 == 0 && prologue_fits(mem, next, how);
+}
+
 bool jsp_prologue_fp(struct jsp_memread *mem, const struct jsp_prologue_at *at, uintptr_t *fp)
 {
     struct prologue p;
@@ -94,5 +104,12 @@ bool jsp_prologue_fp(struct jsp_memread *mem, const struct jsp_prologue_at *at, 
     if (room < PROLOGUE_MOST && prologue_fits(mem, *fp, at->how))
         return true;
     *fp = bare;
-    return prologue_fits(mem, *fp, at->how);
+    if (prologue_fits(mem, *fp, at->how))
+        return true;
+    for (uint32_t i = 1; i <= PROLOGUE_PUSHED && room < PROLOGUE_MOST; i++) {
+        *fp = bare + room + 8 * (uintptr_t)i;
+        if (prologue_fits(mem, *fp, at->how) && prologue_leads(mem, *fp, at->how))
+            return true;
+    }
+    return false;
 }

@@ -3,8 +3,9 @@
  * The kernel reports no frame pointer of a thread that sleeps. A function that uses one sets it
  * in its first instructions, and then moves the stack pointer by a fixed distance: it pushes
  * registers, which the unwind rules describe, and subtracts a number. So at each of its calls
- * the frame pointer is that far from the stack pointer. A function that takes memory from the
- * stack later has another distance; the return address, which has to follow a call, shows that.
+ * the frame pointer is that far from the stack pointer. A call with more than six arguments
+ * pushes the others, which makes it farther. A function that takes memory from the stack later has
+ * another distance; the return address, which has to follow a call, shows that.
  *
  * The looker calls this.
  *

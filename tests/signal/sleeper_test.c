@@ -77,6 +77,26 @@ static int nap_futex(void)
     return (int)syscall(SYS_futex, &word, NAP_WAIT_PRIVATE, 0, &nap, NULL, 0);
 }
 
+static void *volatile nap_frame; /* who asks for its address has a frame pointer */
+
+/* The last argument is on the stack, so the frame pointer is farther away. */
+__attribute__((noinline)) static int nap_far(void)
+{
+    static uint32_t word;
+    nap_frame = __builtin_frame_address(0);
+    int got = (int)syscall(SYS_futex, &word, NAP_WAIT_PRIVATE, 0, &nap, NULL, 0);
+    __asm__ volatile("" ::: "memory");
+    return got;
+}
+
+static int nap_pointer(void)
+{
+    nap_frame = __builtin_frame_address(0);
+    int got = nap_far();
+    __asm__ volatile("" ::: "memory");
+    return got;
+}
+
 static int nap_receive(void)
 {
     char byte;
@@ -93,6 +113,7 @@ static const struct nap_call {
     { "poll", nap_poll, 1 },         { "nanosleep", nap_nanosleep, 1 },
     { "select", nap_select, 1 },     { "epoll_wait", nap_epoll_wait, 1 },
     { "sem_wait", nap_sem_wait, 1 }, { "futex", nap_futex, 1 },
+    { "frame pointer", nap_pointer, 1 },
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
 };
