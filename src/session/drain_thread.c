@@ -18,7 +18,9 @@ static uint64_t drain_head(const struct jsp_thread *t)
 static void drain_remember(struct jsp_thread *t, const struct jsp_record *record)
 {
     size_t bytes = jsp_record_size(record) * sizeof(uint64_t);
-    free(t->last); /* a new one: its size differs from stack to stack */
+    void *old = t->last;
+    t->last = NULL; /* first, because a fork may copy any moment */
+    free(old);      /* a new one: its size differs from stack to stack */
     t->last = malloc(bytes);
     if (t->last)
         memcpy(t->last, record, bytes);

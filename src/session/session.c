@@ -93,6 +93,9 @@ static void session_abandon(struct jsprof *p)
         s->session = NULL;
         s->own.alloc_homes = NULL;
     }
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_thread_forget(t);
+    p->links = NULL;
     jsp_live_remove(p);
     jsp_output_abandon(&p->output);
     jsp_perfmap_abandon(&p->perf);

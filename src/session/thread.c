@@ -278,8 +278,6 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = setup->signo };
-    int err;
-
     event.sigev_notify_thread_id = t->tid;
     event.sigev_value.sival_ptr = jsp_sample_value(t->sampled.number);
     if (timer_create(thread_clock(t, setup->clock), &event, &t->sampled.timer) < 0)
@@ -294,7 +292,7 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
         thread_report_allocs(&t->sampled, true);
         return 0;
     }
-    err = -errno;
+    int err = -errno;
     jsp_thread_disarm(t);
     return err;
 }
@@ -483,16 +481,22 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
     thread_add_armed(t, now, ns);
 }
 
+void jsp_thread_forget(struct jsp_thread *t)
+{
+    void *last = t->last, *looked = t->looked, *link = t->link;
+    t->last = NULL; /* first, because a fork may copy any moment */
+    t->looked = NULL;
+    t->link = NULL;
+    free(last);
+    free(looked);
+    free(link);
+}
+
 void jsp_thread_release(struct jsp_thread *t)
 {
     if (t->listed || t->stuck)
         return;
-    free(t->last); /* its session is done with these, even if the thread keeps the record */
-    free(t->looked);
-    free(t->link);
-    t->last = NULL;
-    t->looked = NULL;
-    t->link = NULL;
+    jsp_thread_forget(t); /* its session is done with it, even if the thread keeps the record */
     if (t->owned)
         return;
     jsp_calls_destroy(t->calls);

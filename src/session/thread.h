@@ -161,6 +161,9 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);
  * nothing. */
 void jsp_thread_release_allocs(struct jsp_alloc_table *table);
 
+/* Free what the session's own threads have of this one. */
+void jsp_thread_forget(struct jsp_thread *t);
+
 /* Free the record if nobody holds it any more. */
 void jsp_thread_release(struct jsp_thread *t);
 
