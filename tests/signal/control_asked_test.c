@@ -223,6 +223,10 @@ static int close_all_and_end(struct worker *w)
 
 TEST(host_that_closes_all_descriptors_keeps_its_own)
 {
+    if (HOST_LATE) {
+        SKIP("the thread sanitizer reports descriptors that another thread uses");
+        return;
+    }
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
