@@ -14,6 +14,7 @@ fn $name(n) {
     while i < n { i = i + 1; }
     return i;
 }
+label("route", "/of-$name");
 while 1 < 2 { $name(1000000); }
 END_OF_PROGRAM
 done
