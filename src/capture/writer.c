@@ -188,16 +188,26 @@ static ssize_t writer_put(const struct jsp_writer *w, const void *bytes, size_t 
     return write(w->fd, bytes, n);
 }
 
+/* Return how many bytes of the buffer the file may take. */
+static size_t writer_room(const struct jsp_writer *w)
+{
+    uint64_t written = w->appended - w->used;
+    uint64_t room = w->limit > written ? w->limit - written : 0;
+    return w->limit && room < w->used ? (size_t)room : w->used;
+}
+
 int jsp_writer_flush(struct jsp_writer *w)
 {
-    size_t done = 0;
+    size_t done = 0, room = writer_room(w);
     if (!w->bytes)
         return w->error ? w->error : -EBADF; /* it was closed */
     int err = w->used ? writer_check(w) : 0;
 
     while (!err && done < w->used) {
-        ssize_t n = writer_put(w, w->bytes + done, w->used - done);
-        if (n > 0)
+        ssize_t n = done < room ? writer_put(w, w->bytes + done, room - done) : 0;
+        if (done == room)
+            err = -EFBIG;
+        else if (n > 0)
             done += (size_t)n;
         else if (n == 0)
             err = -EIO; /* it takes nothing without an error */

@@ -38,6 +38,7 @@ struct jsp_writer {
     size_t capacity;
     size_t used;       /* bytes in the buffer */
     uint64_t appended; /* bytes ever appended; appended - used are written */
+    uint64_t limit;    /* the file takes so many of them: see flush; 0: any number */
     size_t begun; /* bytes at the buffer's start that end a frame begun in the file */
     uint64_t slot;     /* offset of the reserved bytes in the capture; 0: none */
     uint32_t slot_bytes;
@@ -88,7 +89,8 @@ void jsp_writer_leave(struct jsp_writer *w);
 /* Write the buffer. Return 0, or the negative errno that left a part of it. -EAGAIN (a
  * slow pipe) is not kept in `error`, because nothing is lost yet. -ESTALE: another
  * program has truncated or removed a regular file, or writes to it. -EBADF: the
- * descriptor now belongs to another file, or the writer is closed. */
+ * descriptor now belongs to another file, or the writer is closed. -EFBIG: the file is as large as
+ * `limit` allows. */
 int jsp_writer_flush(struct jsp_writer *w);
 
 /* Do the same, but wait for a pipe that takes nothing, JSP_WRITER_PATIENCE_MS at most, or

@@ -19,7 +19,8 @@ static int continuous_record(struct jsprof *p, int fd)
     struct jsp_keeper *k = p->given.keeper;
     const struct jsp_session_aim aim = { .fd = fd, .hz = k->hz, .clock = k->clock,
                                          .looker = k->looker,
-                                         .fold_ns = k->keep.segment_ns };
+                                         .fold_ns = k->keep.segment_ns,
+                                         .most_bytes = k->keep.file_bytes + JSP_WRITER_BYTES };
     int err = jsp_session_aim(p, &aim);
     p->keeping = !err;
     k->began_ns = jsp_now_ns(CLOCK_MONOTONIC);
@@ -34,7 +35,8 @@ int jsp_continuous_end(struct jsprof *p)
     return jsp_session_aim_end(p);
 }
 
-/* Go on in the next file. If it cannot be opened, the present one stays, unless it is gone. */
+/* Go on in the next file. If it cannot be opened, the present one stays, unless it is gone. It
+ * takes one more buffer than it should have; what comes then is lost, and counted. */
 static int continuous_next(struct jsprof *p)
 {
     struct jsp_keeper *k = p->given.keeper;

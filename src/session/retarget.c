@@ -41,6 +41,7 @@ static int retarget_make(struct retarget_parts *parts, const struct jsp_session_
         err = aim->fd < 0 ? jsp_writer_open_nowhere(&parts->writer, getpid())
                           : jsp_writer_open(&parts->writer, aim->fd, getpid());
     parts->writer.is_locked = !err && aim->fold_ns; /* see jsp_keep_next */
+    parts->writer.limit = aim->most_bytes;
     if (err)
         retarget_free(parts);
     return err;
@@ -212,6 +213,7 @@ int jsp_session_aim_end(struct jsprof *p)
     struct jsp_counts counts;
     jsp_session_halt(p);
     retarget_reserve(p);
+    p->output.writer.limit = 0; /* what waits is bounded, and the end is worth it */
     jsp_session_last(p, &counts);
     jsp_signals_hush(&hushed);
     int err = jsp_session_complete(p, &counts);

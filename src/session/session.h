@@ -185,6 +185,7 @@ struct jsp_session_aim {
     enum jsp_clock clock;
     bool looker, compact;
     uint64_t fold_ns; /* 0: do not fold */
+    uint64_t most_bytes; /* of the file before its end; 0: any number */
     uint64_t stall_ns; /* only turns that take longer; 0: what the host chose */
     bool tasks, alloc; /* refuse the recording if it would have none of them */
 };

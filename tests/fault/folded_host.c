@@ -1,20 +1,25 @@
 /* fault/folded_host.c - a host that records itself all the time: for tests/fault/continuous.sh and
  * tests/bench/continuous.sh.
  *
- *     folded_host MS N DEPTH
+ *     folded_host MS N DEPTH [names]
  *
  * Spends MS of CPU time: three quarters of it in "often", the rest in N stacks of DEPTH frames
- * each. All of them end in "rare". A line says what there is at the end.
+ * each. All of them end in "rare". With a fourth argument their other frames have long names, each
+ * stack its own. A line says what there is at the end.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <jsprof.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { ROUND_US = 2000 };
+enum { ROUND_US = 2000, DEEPEST = 400 };
+
+static bool has_names;
 
 static uint64_t cpu_us(void)
 {
@@ -29,10 +34,16 @@ static void spend(uint64_t us)
         continue;
 }
 
+/* Lines make other stacks of the same functions. */
 static void rare(jsprof_thread *me, uint32_t which, uint32_t depth)
 {
-    for (uint32_t i = 0; i < depth; i++) /* lines make other stacks of the same functions */
-        jsprof_push(me, i + 1 == depth ? "rare" : "deeper", "host.c", which + 1);
+    static char names[DEEPEST][80];
+    for (uint32_t i = 0; i < depth; i++) {
+        strcpy(names[i], "deeper");
+        if (has_names)
+            snprintf(names[i], sizeof names[i], "deeper_%050u_%u", which, i);
+        jsprof_push(me, i + 1 == depth ? "rare" : names[i], "host.c", which + 1);
+    }
     spend(ROUND_US / 4);
     for (uint32_t i = 0; i < depth; i++)
         jsprof_pop(me);
@@ -44,10 +55,13 @@ int main(int argc, char **argv)
     jsprof *session;
     jsprof_thread *me;
     jsprof_stats s = { .size = sizeof s };
-    if (argc != 4)
+    has_names = argc == 5;
+    if (argc != 4 && !has_names)
         return 2;
     uint64_t ms = strtoull(argv[1], NULL, 10);
     uint32_t n = (uint32_t)atoi(argv[2]), depth = (uint32_t)atoi(argv[3]);
+    if (depth > DEEPEST)
+        return 2;
     int err = jsprof_start_from_env(&session);
     if (err < 0) {
         printf("start: %s\n", jsprof_error_text(err, why, sizeof why));

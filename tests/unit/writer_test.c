@@ -331,6 +331,30 @@ TEST(full_disk_keeps_what_waits_and_the_shape_of_the_file)
     CHECK_EQ(jsp_writer_close(&w), -ENOSPC);
 }
 
+/* The limit may be in the middle of a frame. What waits is written when the limit is lifted. */
+TEST(limit_of_the_file_is_kept_to_the_byte_until_it_is_lifted)
+{
+    int fd = memfd_create("capture", 0), n = 0;
+    uint64_t cut;
+    if (!begin(dup(fd)))
+        return;
+    w.limit = 5000;
+    for (; n < 20; n++)
+        CHECK_EQ(one_sample(100), 0);
+    CHECK_EQ(jsp_writer_flush(&w), -EFBIG);
+    CHECK_EQ(lseek(fd, 0, SEEK_END), 5000);
+    CHECK_EQ(w.error, -EFBIG);
+    CHECK_EQ(one_sample(100), 0);
+    CHECK_EQ(jsp_writer_flush(&w), -EFBIG);
+    CHECK_EQ(lseek(fd, 0, SEEK_END), 5000);
+    w.limit = 0;
+    CHECK_EQ(jsp_writer_flush(&w), 0);
+    CHECK_EQ(samples_in(fd, &cut), n + 1);
+    CHECK_EQ(cut, 0);
+    jsp_writer_abandon(&w);
+    close(fd);
+}
+
 TEST(pipe_whose_reader_left_is_an_errno)
 {
     int ends[2];
@@ -439,6 +463,7 @@ int main(void)
     RUN(alarms_of_the_host_do_not_end_the_patience_with_a_pipe);
     RUN(embedded_file_onto_a_pipe_that_is_full_is_waited_for);
     RUN(full_disk_keeps_what_waits_and_the_shape_of_the_file);
+    RUN(limit_of_the_file_is_kept_to_the_byte_until_it_is_lifted);
     RUN(pipe_whose_reader_left_is_an_errno);
     RUN(descriptor_that_is_another_file_now_gets_nothing);
     RUN(closed_descriptor_is_refused_at_open_and_at_flush);
