@@ -337,6 +337,7 @@ static void server_loop(struct server *s)
     for (int i = 0; i < SERVER_PEERS; i++)
         s->peers[i].fd = -1;
     sigaction(SIGCHLD, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a limit of the size of files then gets an answer, in one line */
     remote_catch();
     sigemptyset(&block);
     sigaddset(&block, SIGCHLD);

@@ -135,6 +135,7 @@ static int push_go(struct push *p)
                      -1, 0);
     if (p->counts == MAP_FAILED)
         return cli_fail(p->command, "%s", strerror(errno));
+    p->queue.locked = &p->counts->locked;
     remote_catch();
     bool is_folder = p->kind == PUSH_FOLDER;
     p->before = is_folder ? 0 : queue_waiting(&p->queue);

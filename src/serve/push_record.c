@@ -45,7 +45,7 @@ static int push_stuck(struct push *p, const char *place, int err)
     p->counts->dropped += err != 0;
     if (err && !p->is_stuck)
         cli_fail(place, "no profile can be put there: %s; each is counted as dropped",
-                 strerror(-err));
+                 queue_error(err));
     else if (!err && p->is_stuck)
         cli_fail(place, "profiles can be put there again; %" PRIu64 " are dropped by now",
                  p->counts->dropped);

@@ -28,6 +28,7 @@ struct push_counts {
     uint64_t dropped;         /* for lack of room, or since they could not be put there at all */
     uint64_t failed_windows;
     uint32_t windows;
+    _Atomic uint64_t locked;  /* of the queue */
 };
 
 struct push {

@@ -125,7 +125,8 @@ static void push_complain(struct push *p, int got)
     char path[PATH_MAX + QUEUE_NAME];
     const struct queue *q = &p->queue;
     if (got < 0 && !p->is_unreadable)
-        cli_fail(q->path, "the queue can not be read: %s", strerror(-got));
+        cli_fail(q->path, "%s: %s", *q->left ? "what is sent can not be removed, so nothing else is"
+                                             : "the queue can not be read", queue_error(got));
     p->is_unreadable = got < 0;
     if (!*q->odd || p->has_odd)
         return;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+
 #define QUEUE_ENDING ".push"
 #define QUEUE_PART ".part"
+enum { QUEUE_LOCK_TRIES = 100 }; /* a millisecond each */
 
 static int queue_make(const char *path)
 {
@@ -86,25 +90,48 @@ static int queue_look(const struct queue *q, struct queue_sum *out, const char *
     return 0;
 }
 
-/* Open the folder that is at the path now, and make it if there is none. */
+/* Lock a folder for this command. Return 0, or -EWOULDBLOCK: another command has it. */
+static int queue_lock(struct queue *q, int fd, const struct stat *is)
+{
+    uint64_t id = jsp_hash_mix(is->st_dev, is->st_ino);
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+        if (errno != EWOULDBLOCK)
+            return 0; /* a file system without locks */
+        /* ORDER: relaxed. It is a number, and says nothing of other memory. */
+        if (q->locked && atomic_load_explicit(q->locked, memory_order_relaxed) == id)
+            return 0;
+        if (!q->locked || i == QUEUE_LOCK_TRIES)
+            return -EWOULDBLOCK;
+        poll(NULL, 0, 1); /* our other process may have locked it now, and says so next */
+    }
+    if (q->locked) /* ORDER: relaxed, as above. */
+        atomic_store_explicit(q->locked, id, memory_order_relaxed);
+    return 0;
+}
+
+/* Open the folder that is at the path now, and make it if there is none. Each time lock it: the one
+ * of our processes that had the lock may have been killed. */
 static int queue_at_path(struct queue *q)
 {
     struct stat now, ours;
     if (q->folder >= 0 && stat(q->path, &now) == 0 && fstat(q->folder, &ours) == 0 &&
         now.st_dev == ours.st_dev && now.st_ino == ours.st_ino)
-        return 0;
+        return queue_lock(q, q->folder, &ours);
     int err = queue_make(q->path);
     if (err)
         return err;
     int fd = open(q->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    /* A folder that is made again can be locked already: by our own other process, say. */
-    bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    err = fstat(fd, &now) < 0 ? -errno : queue_lock(q, fd, &now);
+    if (err) {
+        close(fd);
+        return err;
+    }
     q->is_another = q->folder >= 0;
     queue_close(q);
     q->folder = fd;
-    return is_locked || q->is_another ? 0 : -EWOULDBLOCK;
+    return 0;
 }
 
 int queue_open(struct queue *q, const char *path, uint64_t most)
@@ -121,6 +148,8 @@ int queue_open(struct queue *q, const char *path, uint64_t most)
 void queue_tidy(struct queue *q)
 {
     struct queue_sum sum;
+    if (queue_at_path(q) < 0)
+        return;
     while (queue_look(q, &sum, QUEUE_PART, "") == 0 && sum.n)
         if (unlinkat(q->folder, sum.oldest, 0) < 0)
             break;
@@ -226,6 +255,16 @@ static bool queue_line(struct queue_taken *t, char *out, size_t size)
     return strlen(out) == n && n;
 }
 
+/* Note what can not be sent, if it is the oldest such, and look at the next one. */
+static void queue_skip(struct queue *q, const char *name, int err, char after[QUEUE_NAME])
+{
+    snprintf(after, QUEUE_NAME, "%s", name);
+    if (!*q->odd) {
+        queue_first(q->odd, name);
+        q->odd_err = err;
+    }
+}
+
 int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
 {
     struct queue_sum sum;
@@ -233,6 +272,8 @@ int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
     int err = queue_at_path(q);
     memset(out, 0, sizeof *out);
     *q->odd = 0;
+    if (!err && *q->left)
+        err = queue_remove(q, q->left);
     while (!err && (err = queue_look(q, &sum, QUEUE_ENDING, after)) == 0) {
         if (*sum.odd && !*q->odd) {
             queue_first(q->odd, sum.odd);
@@ -245,11 +286,7 @@ int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
         if (read_err == -ENOENT)
             continue; /* it made place for another one */
         if (read_err && read_err != -EFBIG) {
-            snprintf(after, sizeof after, "%s", sum.oldest);
-            if (!*q->odd) {
-                queue_first(q->odd, after);
-                q->odd_err = read_err;
-            }
+            queue_skip(q, sum.oldest, read_err, after);
             continue;
         }
         if (!read_err && out->file.n && queue_line(out, out->path, sizeof out->path) &&
@@ -257,19 +294,34 @@ int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped)
             snprintf(out->name, sizeof out->name, "%s", sum.oldest);
             return 1;
         }
-        queue_remove(q, sum.oldest);
-        ++*dropped;
+        int stays = unlinkat(q->folder, sum.oldest, 0) < 0 ? -errno : 0;
+        if (stays)
+            queue_skip(q, sum.oldest, stays, after);
+        else
+            ++*dropped;
     }
     return err;
 }
 
-void queue_remove(struct queue *q, const char *name)
+int queue_remove(struct queue *q, const char *name)
 {
-    unlinkat(q->folder, name, 0);
+    int err = unlinkat(q->folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+    if (!err)
+        *q->left = 0;
+    else if (name != q->left)
+        snprintf(q->left, sizeof q->left, "%s", name);
+    return err;
+}
+
+const char *queue_error(int err)
+{
+    return err == -EWOULDBLOCK ? "another push uses it" : strerror(-err);
 }
 
 uint32_t queue_waiting(struct queue *q)
 {
     struct queue_sum sum;
-    return queue_at_path(q) == 0 && queue_look(q, &sum, QUEUE_ENDING, "") == 0 ? sum.n : 0;
+    if (queue_at_path(q) < 0 || queue_look(q, &sum, QUEUE_ENDING, "") < 0)
+        return 0;
+    return sum.n - (sum.n && *q->left);
 }

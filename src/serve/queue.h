@@ -3,7 +3,8 @@
  * Each is a file, which is there whole or not at all: a process that is killed loses none. When
  * the folder is full, the oldest ones make place. Two processes of one command may use a folder
  * at once: one puts, one takes. The command has a lock on the folder, so that no other command
- * does. A folder that is removed meanwhile is made again.
+ * does. A folder that is removed meanwhile is made again; if another command makes it first, it can
+ * not be used until that one ends.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -11,7 +12,9 @@
 #define JSP_SERVE_QUEUE_H
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "export/sink.h"
 
@@ -24,11 +27,16 @@ struct queue {
     bool is_another; /* the folder was removed, and is made again; the user clears it */
     char odd[QUEUE_NAME]; /* what queue_take has skipped, the oldest; "": nothing */
     int odd_err;          /* why: a negative errno; 0: it is no regular file */
+    char left[QUEUE_NAME]; /* sent, but it can not be removed: see queue_remove; "": nothing */
+    /* the folder that one of our processes has locked, in memory that they share; NULL: there is
+     * only this process */
+    _Atomic uint64_t *locked;
 };
 
 /* Open the folder, and make it and its parents (0700) if they are not there. What an interrupted
- * put has left is removed. The lock ends with the last process that inherits the descriptor. Return
- * 0, -EWOULDBLOCK while another command has the lock, or another negative errno. */
+ * put has left is removed. The lock ends with the last process that inherits the descriptor.
+ * Return 0, -EWOULDBLOCK while another command has the lock (so do all functions below, if that one
+ * has made a folder that was removed), or another negative errno. */
 int queue_open(struct queue *q, const char *path, uint64_t most);
 void queue_close(struct queue *q);
 
@@ -55,7 +63,13 @@ struct queue_taken {
  * larger than the bound, is removed, and increases *dropped. What is no regular file, or can not
  * be read, is skipped. Free `file` in any case. */
 int queue_take(struct queue *q, struct queue_taken *out, uint64_t *dropped);
-void queue_remove(struct queue *q, const char *name);
+
+/* Remove a request that was sent. Return 0, or a negative errno: then queue_take tries it again and
+ * takes nothing before it is removed, so that nothing is sent twice. */
+int queue_remove(struct queue *q, const char *name);
+
+/* Say why one of these has failed: a negative errno. */
+const char *queue_error(int err);
 
 /* Count what waits. */
 uint32_t queue_waiting(struct queue *q);
