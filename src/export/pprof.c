@@ -50,6 +50,7 @@ struct pprof {
     uint32_t *frames; /* of one stack */
     uint32_t *location; /* owned: of each frame of `stacks` */
     uint32_t *rank;     /* owned: of each node: those with the same callers are in a row */
+    uint32_t *stack;    /* owned: of each node: equal where the locations are */
     int error;
 };
 
@@ -264,8 +265,45 @@ static void pprof_sample(struct pprof *x, const struct jsp_calltree_count *c)
 /* A sample, with what it is sorted by. */
 struct pprof_row {
     struct jsp_calltree_count count;
-    uint32_t kind, rank;
+    uint32_t kind, rank, stack;
 };
+
+static int pprof_compare_stacks(const void *a, const void *b)
+{
+    const struct pprof_row *x = a, *y = b;
+    const struct jsp_calltree_count *c = &x->count, *d = &y->count;
+    const uint32_t mine[] = { c->thread, c->state, c->labels, x->kind, x->stack };
+    const uint32_t other[] = { d->thread, d->state, d->labels, y->kind, y->stack };
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
+        if (mine[i] != other[i])
+            return mine[i] < other[i] ? -1 : 1;
+    return 0;
+}
+
+/* Add up the rows that a reader could not tell apart: a function that was interpreted first and
+ * compiled later is one location, and an engine may take the second of two such samples of the same
+ * value for the first one again. Return how many are left. */
+static uint32_t pprof_join(struct pprof_row *rows, uint32_t n)
+{
+    uint32_t left = 0;
+    if (n)
+        qsort(rows, n, sizeof *rows, pprof_compare_stacks);
+    for (uint32_t i = 0; i < n; i++) {
+        struct pprof_row *last = left ? &rows[left - 1] : NULL;
+        if (!last || pprof_compare_stacks(last, &rows[i])) {
+            rows[left++] = rows[i];
+            continue;
+        }
+        last->count.samples += rows[i].count.samples;
+        last->count.weight += rows[i].count.weight;
+        last->count.value += rows[i].count.value;
+        if (rows[i].rank < last->rank) { /* whatever order equal ones came in */
+            last->rank = rows[i].rank;
+            last->count.node = rows[i].count.node;
+        }
+    }
+    return left;
+}
 
 static int pprof_compare_rows(const void *a, const void *b)
 {
@@ -306,6 +344,24 @@ static int pprof_rank(struct pprof *x)
     return 0;
 }
 
+/* Number the stacks of locations. */
+static int pprof_stacks(struct pprof *x)
+{
+    const struct jsp_calltree_node *nodes = x->stacks.nodes;
+    struct jsp_places pairs; /* of a stack's number and the location below it */
+    int err = jsp_places_init(&pairs);
+    x->stack = calloc((size_t)x->stacks.n_nodes + 1, sizeof *x->stack);
+    if (err == 0 && !x->stack)
+        err = -ENOMEM;
+    for (uint32_t i = 1; err == 0 && i < x->stacks.n_nodes; i++)
+        x->stack[i] = 1 + jsp_places_add(&pairs, x->stack[nodes[i].parent],
+                                         x->location[nodes[i].frame]);
+    if (err == 0)
+        err = pairs.error;
+    jsp_places_free(&pairs);
+    return err;
+}
+
 static void pprof_samples(struct pprof *x)
 {
     uint32_t n;
@@ -313,11 +369,15 @@ static void pprof_samples(struct pprof *x)
     struct pprof_row *rows = malloc(((size_t)n + 1) * sizeof *rows);
     if (x->error == 0)
         x->error = counts && rows ? pprof_rank(x) : -ENOMEM;
+    if (x->error == 0)
+        x->error = pprof_stacks(x);
     for (uint32_t i = 0; x->error == 0 && i < n; i++) {
         const struct jsp_calltree_node *leaf = &x->stacks.nodes[counts[i].node];
         rows[i] = (struct pprof_row){ counts[i], x->stacks.frames[leaf->frame].kind,
-                                      x->rank[counts[i].node] };
+                                      x->rank[counts[i].node], x->stack[counts[i].node] };
     }
+    if (x->error == 0)
+        n = pprof_join(rows, n);
     if (x->error == 0 && n)
         qsort(rows, n, sizeof *rows, pprof_compare_rows);
     for (uint32_t i = 0; x->error == 0 && i < n; i++)
@@ -394,6 +454,7 @@ int jsp_export_pprof(struct jsp_export *e)
     free(x->frames);
     free(x->location);
     free(x->rank);
+    free(x->stack);
     free(x);
     return err;
 }

@@ -87,4 +87,26 @@ pprof -top -unit=ms -tagfocus=state=waiting states.pb.gz
 row '200ms 13.33% 13.33% 200ms 13.33% [waiting for a processor]'
 pprof -raw every.pb.gz
 hasnt 'state:'
+# A function that is interpreted at first and compiled later, below another one, is one location: no
+# two samples have the same stack and labels, since Parca drops the second one of the same value.
+cat >later.lark <<'END_OF_PROGRAM'
+fn inner(n) {
+    let x = 1;
+    for i = 0, n { x = (x * 31 + i) & 0xffff; }
+    return x;
+}
+fn outer(n) { return inner(n); }
+fn size(i) {
+    if i < 8 { return 2000000; }
+    return 2000;
+}
+for i = 0, 8000 { outer(size(i)); }
+END_OF_PROGRAM
+"$B/bin/lark" --profile-output=later.cap --profile-hz=1000 later.lark
+convert pprof later later.pb.gz
+pprof -raw later.pb.gz
+awk '/^Samples:/ { on = 1; getline; next } /^Locations/ { exit }
+    on && /^ *[0-9]+ +[0-9]+:/ { stack = $0; sub(/^[^:]*: /, "", stack); next }
+    on { n++; if (seen[stack $0]++) twice = 1 } END { exit twice || !n }' out ||
+    wrong 'has a stack twice'
 exit $bad
