@@ -62,8 +62,11 @@ for lua in lua5.1 lua5.2 lua5.3 lua5.4 lua5.5 luajit; do
         run calls $words $pid
         is_rc 0
     done
-    run calls --csv $pid
-    grep -q '^"f","loop.lua",1,[a-z]*,[1-9]' out || wrong 'has no calls'
+    tries=0
+    until run calls --csv $pid && grep -q '^"f","loop.lua",1,[a-z]*,[1-9]' out; do
+        tries=$((tries + 1)) # a slow machine gives it no processor
+        [ $tries -lt 100 ] || { wrong 'has no calls'; break; }
+    done
     stop $pid
 done
 if [ -x "$B/bin/gjs-console" ]; then

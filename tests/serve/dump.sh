@@ -10,7 +10,7 @@ host="$B/tests/fault/listen_host"
 # a thread before it is there.
 dump_until()
 {
-    for try in 1 2 3 4 5 6 7 8 9 10; do
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
         run dump $pid
         is_rc 0
         missing=
@@ -32,8 +32,11 @@ dump_until "^thread $pid main: running" 'spin \(spin\.lark:1\)' '  main  \[lark\
 lark=$pid
 
 start "$host" hangs lock
-dump_until ': asleep in futex$' 'holds_0_waits_for_1 \(host\.c\)  :1$' \
-    'holds_1_waits_for_0 \(host\.c\)  :1$' 'pthread_mutex_lock|lll_lock_wait|__lock'
+for _ in 1 2 3 4 5 6 7 8 9 10; do # a thread may be on its way to the lock
+    dump_until ': asleep in futex$' 'holds_0_waits_for_1 \(host\.c\)  :1$' \
+        'holds_1_waits_for_0 \(host\.c\)  :1$' 'pthread_mutex_lock|lll_lock_wait|__lock'
+    [ "$(grep -c ': asleep in futex$' out)" = 2 ] && break
+done
 [ "$(grep -c ': asleep in futex$' out)" = 2 ] || wrong 'not two threads wait for a lock'
 grep -q "^thread $pid main: asleep in pause\$" out || wrong 'has no thread that pauses'
 stop $pid

@@ -181,14 +181,14 @@ grep -v print spin.lark >quiet.lark
 (trap '' HUP; exec "$jsprof" record -o hung.cap --report -- "$B/bin/lark" quiet.lark >&3 2>err) &
 pid=$!
 until [ -s hung.cap ]; do sleep 0.05; done
-kill -HUP $pid
+kill -HUP $pid || :
 tries=0
 until grep -q 'hung.cap: ' err; do
     tries=$((tries + 1))
     [ $tries -lt 1200 ] && kill -0 $pid || break
     sleep 0.05
 done
-kill -HUP $pid
+kill -HUP $pid || :
 cat <&3 >out &
 cat=$!
 rc=0

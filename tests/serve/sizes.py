@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT
 import fcntl
 import re
+import select
 import struct
 import sys
 import termios
@@ -68,6 +69,8 @@ t = Terminal(words + [plain], 40, 120)
 draws(t, 2)
 for rows, columns in (10, 40), (4, 12), (1, 1), (50, 200), (24, 80):
     resize(t, rows, columns)
+    while select.select([t.fd], [], [], 0)[0]: # what it drew before
+        t.read(0)
     before = len(pictures(t))
     for picture in draws(t, 4)[before + 2:]:
         fits(picture, rows, columns)
