@@ -26,11 +26,15 @@ self_of() # FUNCTION
         END { printf "%.1f\n", all ? 100 * of / all : 0 }'
 }
 
+# So many points are for 400 samples; a busy machine has fewer.
 near() # WHAT FOUND TRUTH POINTS
 {
-    printf '%s: ours %.0f, by the clock %.0f\n' "$1" "$2" "$3"
+    near_n=$(stacks | wc -l)
+    printf '%s: ours %.0f of %d samples, by the clock %.0f\n' "$1" "$2" "$near_n" "$3"
     printf '%s: ours %.0f, by the clock %.0f\n' "$1" "$2" "$3" >&3
-    awk -v a="$2" -v b="$3" -v d="$4" 'BEGIN { exit !(a - b <= d && b - a <= d) }'
+    awk -v a="$2" -v b="$3" -v d="$4" -v n="$near_n" 'BEGIN {
+        d *= n < 400 ? sqrt(400 / (n + 1)) : 1
+        exit !(n > 50 && a - b <= d && b - a <= d) }'
 }
 
 alone()
@@ -41,7 +45,8 @@ alone()
     while read -r name percent; do
         near "$name" "$(self_of "$name")" "$percent" 8 || bad=1
     done <"$SCRATCH/alone"
-    theirs "$SCRIPTS/inlined.lua" 4000000 && [ $bad = 0 ]
+    theirs "$SCRIPTS/inlined.lua" 4000000 && [ $bad = 0 ] &&
+        share_is 50 75 'heavy .*all .*main chunk'
 }
 
 # Each stack of compiled code is one that the interpreter has. A sample may be of the call that
@@ -105,8 +110,7 @@ burdened() # FUNCTION
 
 one()
 {
-    check 'functions in one loop have the times that they have alone' thrice alone
-    check 'and are called by that loop' share_is 50 75 'heavy .*all .*main chunk'
+    check 'functions in one loop have the times that they have alone, below it' thrice alone
     check 'compiled calls have the stacks of interpreted ones' same_shapes
     check 'Richards shows the functions that schedule runs' thrice plainly
     for name in $NAMES; do
