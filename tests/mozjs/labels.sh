@@ -12,7 +12,11 @@ cat >labels.js <<'END'
 const {GLib} = imports.gi;
 const {label, trace} = imports.jsprof;
 function spin(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s; }
-function burn() { for (const end = Date.now() + 150; Date.now() < end;) spin(50000); }
+// The time is elapsed time, and samples are of CPU time: a busy machine gives less of it.
+function burn() {
+    for (let end = Date.now() + 150, i = 0; Date.now() < end || i < 1000; i++)
+        spin(50000);
+}
 function nothing(f) {
     try {
         f();
