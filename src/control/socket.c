@@ -168,13 +168,15 @@ const char *jsp_control_why(char to[JSP_CONTROL_WHY], int err)
     char path[JSP_CONTROL_PATH] = "";
     jsp_control_folder(path, JSP_CONTROL_FOLDERS - 1, NULL);
     int folder = jsp_control_folder_open(path);
-    const char *why = folder == err && err == -EPERM
-                          ? "the folder belongs to another user, others may enter it, or it is a link"
-                          : jsprof_strerror(err);
     if (folder >= 0)
         close(folder);
-    snprintf(to, JSP_CONTROL_WHY, "%s%s%s", folder == err ? path : "", folder == err ? ": " : "",
-             why);
+    if (folder == err && err == -EPERM)
+        snprintf(to, JSP_CONTROL_WHY, "%s: the folder belongs to another user, others may enter "
+                 "it, or it is a link", path);
+    else if (folder == err)
+        snprintf(to, JSP_CONTROL_WHY, "%s: %s", path, jsprof_strerror(err));
+    else
+        snprintf(to, JSP_CONTROL_WHY, "%s", jsprof_strerror(err));
     return to;
 }
 
