@@ -233,8 +233,11 @@ static int remote_result(struct remote *r, const char *command, int got, bool *i
     *is_whole = got == 1 && strncmp(r->done, "done ", 5) == 0;
     if (*is_whole)
         return CLI_OK;
+    bool has_part = r->keeps && remote_size(r) > 0;
     if (got == 1 && serve_error(r->done))
-        return cli_fail(command, "%s: %s", r->who, serve_error(r->done));
+        return cli_fail(command, "%s: %s%s%s%s", r->who, serve_error(r->done),
+                        has_part ? "; " : "", has_part ? r->keeps : "",
+                        has_part ? " holds what it had written" : "");
     if (got == 0) /* it ended; what it wrote last is in the file */
         return CLI_OK;
     if (got == -ETIME && r->keeps)
