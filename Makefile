@@ -100,7 +100,8 @@ C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_t
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
-NO_TEST := tests/bench/% tests/engines/% $(wildcard tests/*/lib*.sh tests/*/common.sh)
+NO_TEST := tests/bench/% tests/engines/% tests/check/sanitized.sh \
+  $(wildcard tests/*/lib*.sh tests/*/common.sh)
 SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
 MAN := $(wildcard docs/man/*.[1-9])
 COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
@@ -113,9 +114,9 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all installable lib room tool examples demo picture check check-long asan tsan mutants \
-  sizes bench fuzz amalgamation dist deps install install-lib uninstall clean help test-programs \
-  fuzz-programs FORCE
+.PHONY: all installable lib room tool examples demo picture check check-long check-sanitized \
+  asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
+  clean help test-programs fuzz-programs FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -162,15 +163,19 @@ SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_
 asan tsan:
 	+$(Q)$(MAKE) B=$(B)-$@ SAN='$(SAN_$@) -fno-omit-frame-pointer' MOZJS=no LUA=no run-san
 
-asan: ## C tests and the command's outputs under the address and undefined-behaviour sanitizers
+asan: ## C tests (or TESTS) and the command's outputs under the address and undefined sanitizers
 tsan: ## the same under the thread sanitizer
 SAN_asan = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SAN_tsan = -fsanitize=thread
 
 .PHONY: run-san
-run-san: tool test-programs fuzz-programs
-	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
-	  $(C_TESTS) $(FUZZERS) tests/cli/outputs.sh tests/cli/large.sh
+SAN_TESTS = $(if $(TESTS),$(TESTS:%=$(B)/%),$(C_TESTS) $(FUZZERS))
+run-san: $(SAN_TESTS) $(if $(TESTS),,tool test-programs)
+	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh \
+	  $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
+
+check-sanitized: ## what the sanitizers report in some of them: a minute or two
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh tests/check/sanitized.sh
 
 # Not tests/check/mutants.sh, which proves that the static checks can fail.
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
