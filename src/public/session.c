@@ -242,7 +242,7 @@ int jsprof_start_from_env(jsprof **out)
     *out = NULL;
     char why[512]; /* an option, a folder or the socket was explained */
     if (jsp_explained(err, why, sizeof why) &&
-        (!options.path || strncmp(why, "control socket", 14) == 0))
+        (options.continuous || !options.path || strncmp(why, "control socket", 14) == 0))
         return err;
     if (options.continuous)
         return jsp_explain(err, "JSPROF_CONTINUOUS=%.200s: %s", options.continuous,
