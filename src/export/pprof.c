@@ -106,9 +106,11 @@ static void pprof_head(struct pprof *x)
         pprof_number(x, PPROF_DEFAULT_TYPE, jsp_strings_text(&x->strings, types[1]));
     }
     pprof_number(x, PPROF_TIME, (uint64_t)jsp_export_time_of_day(p));
-    if (p->last_sample > p->first_sample)
-        pprof_number(x, PPROF_DURATION,
-                     (uint64_t)p->last_sample - (uint64_t)p->first_sample);
+    /* a single sample stands for a period: Parca has a type of its own for no duration at all */
+    uint64_t span = p->last_sample > p->first_sample
+                        ? (uint64_t)p->last_sample - (uint64_t)p->first_sample : p->period_ns;
+    if (span)
+        pprof_number(x, PPROF_DURATION, span);
 }
 
 static void pprof_mappings(struct pprof *x)
@@ -281,8 +283,7 @@ static int pprof_compare_stacks(const void *a, const void *b)
 }
 
 /* Add up the rows that a reader could not tell apart: a function that was interpreted first and
- * compiled later is one location, and an engine may take the second of two such samples of the same
- * value for the first one again. Return how many are left. */
+ * compiled later is one location. Return how many are left. */
 static uint32_t pprof_join(struct pprof_row *rows, uint32_t n)
 {
     uint32_t left = 0;

@@ -88,7 +88,7 @@ row '200ms 13.33% 13.33% 200ms 13.33% [waiting for a processor]'
 pprof -raw every.pb.gz
 hasnt 'state:'
 # A function that is interpreted at first and compiled later, below another one, is one location: no
-# two samples have the same stack and labels, since Parca drops the second one of the same value.
+# two samples have the same stack and labels.
 cat >later.lark <<'END_OF_PROGRAM'
 fn inner(n) {
     let x = 1;
