@@ -104,14 +104,29 @@ static int push_series(struct push *p, const struct fleet_host *h, const struct 
     return err;
 }
 
+/* Name a file of the folder that is not there yet. Two profiles of a process may be of one second.
+ * Return false if the name is too long. */
+static bool push_file_name(const struct push *p, const struct fleet_host *h, char path[PATH_MAX])
+{
+    char name[64], which[16] = "";
+    long long at = p->until ? p->until : time(NULL);
+    push_word(name, sizeof name, h->host);
+    for (int i = 2;; i++) {
+        int n = snprintf(path, PATH_MAX, "%s/%s-%d-%lld%s.pb.gz", p->folder, name,
+                         (int)h->is.pid, at, which);
+        if (n >= PATH_MAX - 8)
+            return false;
+        if (access(path, F_OK) < 0)
+            return true;
+        snprintf(which, sizeof which, "-%d", i);
+    }
+}
+
 /* Write one profile of a process into the folder: it is there whole or not at all. */
 static int push_file(struct push *p, const struct fleet_host *h, const struct jsp_bytes *body)
 {
-    char name[64], path[PATH_MAX], part[PATH_MAX];
-    push_word(name, sizeof name, h->host);
-    int n = snprintf(path, sizeof path, "%s/%s-%d-%lld.pb.gz", p->folder, name, (int)h->is.pid,
-                     (long long)(p->until ? p->until : time(NULL)));
-    if (n >= (int)sizeof path - 8)
+    char path[PATH_MAX], part[PATH_MAX];
+    if (!push_file_name(p, h, path))
         return -ENAMETOOLONG;
     snprintf(part, sizeof part, "%.*s.part", (int)sizeof part - 8, path);
     FILE *f = fopen(part, "we");
