@@ -43,7 +43,7 @@ matches_as_it_says()
     words=$(sed -n 's/^words //p' "$SCRATCH/out")
     most=$(awk -v w="$words" -v n="$(stacks | wc -l)" 'BEGIN {
         most = 7.5 * sqrt(w * (100 - w) / (n + 1)); print (most > 8 ? most : 8) }')
-    low=$(awk -v w="$words" -v m="$most" 'BEGIN { print w > m ? w - m : 0.1 }')
+    low=$(awk -v w="$words" -v m="$most" 'BEGIN { print (w > m ? w - m : 0.1) }')
     high=$(awk -v w="$words" -v m="$most" 'BEGIN { print w + m }')
     share_is "$low" "$high" "lpeg.match ..C..${t}count "
 }
