@@ -109,10 +109,21 @@ static void control_info(const struct jsp_peer *peer)
     jsp_peer_say(peer, "end\n");
 }
 
+/* A fork waits until a descriptor of a connection has its place, or has lost it: the child
+ * closes those that have one. */
+static pthread_mutex_t control_coming = PTHREAD_MUTEX_INITIALIZER;
+
+static void control_drop(struct jsp_peer *peer)
+{
+    pthread_mutex_lock(&control_coming);
+    jsp_peer_close(peer);
+    pthread_mutex_unlock(&control_coming);
+}
+
 static void control_refuse(struct jsp_peer *peer, int err, const char *why)
 {
     jsp_peer_say(peer, "error %d %s\n", -err, why);
-    jsp_peer_close(peer);
+    control_drop(peer);
 }
 
 /* -- Recordings ---------------------------------------------------------------- */
@@ -218,7 +229,7 @@ static void control_stop(struct jsp_peer *peer)
 {
     if (peer->records)
         control_end(peer->records);
-    jsp_peer_close(peer);
+    control_drop(peer);
 }
 
 /* Serve one line. A peer sends one request; while it records, only "stop" may follow. */
@@ -247,7 +258,7 @@ static void control_serve(struct jsp_peer *peer)
     else if (request.verb == JSP_REQUEST_CALLS)
         control_calls(peer, &request);
     if (!peer->records)
-        jsp_peer_close(peer);
+        control_drop(peer);
 }
 
 static void control_hear(struct jsp_peer *peer)
@@ -263,9 +274,11 @@ static void control_accept(void)
 {
     struct jsp_peer *peer = control.peers;
     pid_t pid;
+    pthread_mutex_lock(&control_coming);
     int fd = accept4(control.place.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* who waits there keeps the socket readable */
         control.deaf_until = control_now() + CONTROL_DEAF_MS * UINT64_C(1000000);
+        pthread_mutex_unlock(&control_coming);
         return;
     }
     while (peer < control.peers + CONTROL_PEERS && peer->fd >= 0)
@@ -275,6 +288,7 @@ static void control_accept(void)
     close(fd);
     if (copy >= 0)
         jsp_peer_open(peer, copy, control_now() + JSP_PEER_PATIENCE_MS * UINT64_C(1000000));
+    pthread_mutex_unlock(&control_coming);
 }
 
 /* End what is over: silent peers, and recordings. Return the time of the next end. */
@@ -344,7 +358,7 @@ static void *control_main(void *generation)
             jsp_bell_heard(&control.bell);
     }
     for (int i = 0; (uintptr_t)generation == control.generation && i < CONTROL_PEERS; i++)
-        jsp_peer_close(&control.peers[i]);
+        control_drop(&control.peers[i]);
     pthread_mutex_unlock(&control.lock);
     return NULL;
 }
@@ -415,6 +429,7 @@ static void control_keep(void)
  * handler, which is older, has run. */
 static void control_in_child(void)
 {
+    pthread_mutex_unlock(&control_coming);
     control.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     if (!control.runs)
@@ -431,9 +446,20 @@ static void control_in_child(void)
         control_start(); /* if that fails, nobody sees them */
 }
 
+static void control_before_fork(void)
+{
+    pthread_mutex_lock(&control_coming);
+}
+
+static void control_after_fork(void)
+{
+    pthread_mutex_unlock(&control_coming);
+}
+
 static void control_begin(void)
 {
-    control_fork_error = -pthread_atfork(NULL, NULL, control_in_child);
+    control_fork_error = -pthread_atfork(control_before_fork, control_after_fork,
+                                         control_in_child);
 }
 
 /* -- Joining --------------------------------------------------------------------- */

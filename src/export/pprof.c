@@ -106,7 +106,7 @@ static void pprof_head(struct pprof *x)
         pprof_number(x, PPROF_DEFAULT_TYPE, jsp_strings_text(&x->strings, types[1]));
     }
     pprof_number(x, PPROF_TIME, (uint64_t)jsp_export_time_of_day(p));
-    /* a single sample stands for a period: Parca has a type of its own for no duration at all */
+    /* a single sample is one period: Parca has a type of its own for no duration at all */
     uint64_t span = p->last_sample > p->first_sample
                         ? (uint64_t)p->last_sample - (uint64_t)p->first_sample : p->period_ns;
     if (span)

@@ -222,7 +222,7 @@ static void launch_pass(int signo)
 }
 
 /* How we take these signals while the program runs. Ctrl-C is for the program; we report what it
- * has recorded. A signal that we were told to ignore (nohup) stays ignored, in the report, too. */
+ * has recorded. A signal that is ignored (nohup) stays ignored, in the report, too. */
 static struct launch_signal {
     int signo;
     void (*handler)(int);

@@ -54,6 +54,36 @@ TEST(child_of_a_fork_has_no_listener)
     worker_end(&w);
 }
 
+enum { RACE_FORKS = 300 };
+
+/* Each fork meets a connection that is just being accepted. */
+TEST(child_has_no_connection_that_came_beside_the_fork)
+{
+    struct worker w;
+    uint32_t kept = 0;
+    if (!worker_begin(&w))
+        return;
+    fflush(stdout);
+    for (int i = 0; i < RACE_FORKS; i++) {
+        int peer = peer_open();
+        for (volatile int spin = 0; spin < i * 100; spin = spin + 1)
+            continue;
+        pid_t child = fork();
+        if (child == 0) {
+            struct stat st;
+            close(peer);
+            for (int fd = 3; fd < 64; fd++)
+                if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+                    _exit(1);
+            _exit(0);
+        }
+        kept += host_child_status(child) != 0;
+        close(peer);
+    }
+    CHECK_EQ(kept, 0);
+    worker_end(&w);
+}
+
 TEST(executed_program_gets_no_descriptor)
 {
     struct stat st;
@@ -123,6 +153,7 @@ TEST(folder_that_others_may_enter_is_not_used)
 static void cases(void)
 {
     RUN(child_of_a_fork_has_no_listener);
+    RUN(child_has_no_connection_that_came_beside_the_fork);
     RUN(executed_program_gets_no_descriptor);
     RUN(stale_socket_of_an_earlier_process_is_replaced);
     RUN(socket_of_another_process_of_this_number_stays);
