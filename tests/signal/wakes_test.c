@@ -57,6 +57,7 @@ static bool wakes_are_near(struct host *h, const uint64_t ran_ns[WAKES_RUNS], do
  * allowed. */
 static bool wakes_rank(void)
 {
+    const struct sched_param first = { .sched_priority = 2 }, next = { .sched_priority = 1 };
     DIR *threads = opendir("/proc/self/task");
     bool is_looker = false;
     for (struct dirent *e; threads && !is_looker && (e = readdir(threads));) {
@@ -64,13 +65,13 @@ static bool wakes_rank(void)
         snprintf(path, sizeof path, "/proc/self/task/%s/comm", e->d_name);
         FILE *file = fopen(path, "r");
         is_looker = file && fgets(name, sizeof name, file) && !strcmp(name, "jsprof-looker\n") &&
-                    !sched_setscheduler(atoi(e->d_name), SCHED_FIFO, &(struct sched_param){ 2 });
+                    !sched_setscheduler(atoi(e->d_name), SCHED_FIFO, &first);
         if (file)
             fclose(file);
     }
     if (threads)
         closedir(threads);
-    return is_looker && !sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ 1 });
+    return is_looker && !sched_setscheduler(0, SCHED_FIFO, &next);
 }
 
 static bool wakes_try(int clock, uint32_t hz)
@@ -89,7 +90,7 @@ static bool wakes_try(int clock, uint32_t hz)
                                                            ? CLOCK_THREAD_CPUTIME_ID
                                                            : CLOCK_MONOTONIC);
     }
-    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ 0 });
+    sched_setscheduler(0, SCHED_OTHER, &(struct sched_param){ .sched_priority = 0 });
     if (host_close(&h)) {
         host_check(&h);
         CHECK(host_weight(&h, wakes_names[WAKES_RUNS - 1]) > 0);
