@@ -5,7 +5,6 @@
 #include "looker.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,7 +30,6 @@ enum {
     LOOKER_AWAKE_NS = 50000000, /* stay awake this long after a thread has run ... */
     LOOKER_AWAKE = 16,          /* ... or for so many periods, whichever is longer */
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
-    LOOKER_SLICE_NS = 100000,   /* the shortest turns that the scheduler gives */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
     LOOKER_MANY = 64,           /* so many threads, or more, may rest ... */
     LOOKER_STILL = 32,          /* ... after so many looks in vain */
@@ -283,34 +281,11 @@ static bool looker_set_alarm(const struct jsp_looker *l)
     return timer_settime(l->alarm, 0, &soon, NULL) == 0;
 }
 
-/* What linux/sched/types.h says: some libcs have a struct of that name. */
-struct looker_attr {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t slice_ns, deadline_ns, period_ns;
-};
-
-/* Ask for short turns. A thread that has them may interrupt the turn of another one when it wakes
- * up (Linux 6.12; others know no such turns, and accept this all the same). Otherwise we wait until
- * that turn is over: at a tick, or at one of the system calls that make the scheduler look. Where
- * that one is a thread of ours, we would find it there too often. */
-static void looker_hurry(void)
-{
-    struct looker_attr a = { .size = sizeof a };
-    if (syscall(SYS_sched_getattr, 0, &a, (unsigned)sizeof a, 0u) == 0 && a.policy == SCHED_OTHER) {
-        a.slice_ns = LOOKER_SLICE_NS;
-        syscall(SYS_sched_setattr, 0, &a, 0u);
-    }
-}
-
 static void looker_prepare(void *looker)
 {
     struct jsp_looker *l = looker;
     /* without slack: the kernel would wake us together with the timers of the program */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    looker_hurry();
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LOOKER_BELL };
     l->tid = event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     l->has_alarm = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &l->alarm) == 0;
