@@ -12,9 +12,11 @@ printf 'let i = 0;\nwhile 1 < 2 { i = i + 1; }\n' >spin.lark
 
 # -- A folder below /tmp that another user has prepared: nothing is written there -----------------
 
-# alone COMMAND...: with the folder `private` as /tmp, and no runtime folder
+# alone COMMAND...: with the folder `private` as /tmp, and no runtime folder. The programs are copied
+# there, because the folder of the sources may be below /tmp.
 alone()
 {
+    cp "$lark" "$B/bin/minimal" private
     rc=0
     ran="$*, with $kind as the folder"
     unshare --user --map-root-user --mount --fork sh -c '
@@ -32,7 +34,7 @@ for kind in link file open dangling; do
     file) : >private/jsprof-0 ;;
     open) mkdir -m 755 private/jsprof-0 ;;
     esac
-    alone "$lark" --profile-control /dev/fd/0
+    alone /tmp/lark --profile-control /dev/fd/0
     says "$why"
     [ -z "$(ls elsewhere)" ] && [ ! -e nowhere ] || wrong 'has used what the link leads to'
 done
@@ -41,7 +43,7 @@ done
 for also in A=B JSPROF=/dev/null; do
     mkdir private
     : >private/jsprof-0
-    alone env $also JSPROF_CONTROL=1 "$B/bin/minimal"
+    alone env $also JSPROF_CONTROL=1 /tmp/minimal
     is_rc 0
     says "$why"
 done
