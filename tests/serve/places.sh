@@ -13,7 +13,7 @@ printf 'let i = 0;\nwhile 1 < 2 { i = i + 1; }\n' >spin.lark
 # -- A folder below /tmp that another user has prepared: nothing is written there -----------------
 
 # alone COMMAND...: with the folder `private` as /tmp, and no runtime folder. The programs are copied
-# there, because the folder of the sources may be below /tmp.
+# there: the sources may be below /tmp, too.
 alone()
 {
     cp "$lark" "$B/bin/minimal" private
