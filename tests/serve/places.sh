@@ -12,7 +12,7 @@ printf 'let i = 0;\nwhile 1 < 2 { i = i + 1; }\n' >spin.lark
 
 # -- A folder below /tmp that another user has prepared: nothing is written there -----------------
 
-# alone COMMAND...: with the folder `private` as /tmp, and no runtime folder. The programs are copied
+# alone COMMAND...: with the folder `private` as /tmp, and no runtime folder. Programs are copied
 # there: the sources may be below /tmp, too.
 alone()
 {
