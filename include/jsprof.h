@@ -787,6 +787,34 @@ typedef uint32_t (*jsprof_walk_sigsafe_fn)(void *host, const void *ucontext,
 JSPROF_API int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk,
                                         void *host) JSPROF_COLD;
 
+/* A thread that sleeps in a system call. */
+typedef struct jsprof_asleep {
+    size_t         size;   /* sizeof(jsprof_asleep) */
+    jsprof_thread *reader; /* for jsprof_read and jsprof_scratch, in place of the thread */
+    uintptr_t      pc, sp; /* where it continues; its other registers are unknown */
+    /* 1: its C frames, up to the thread's first one, are functions of loaded objects, so that there
+     * is no compiled code among them */
+    uint32_t       is_plain;
+    uint32_t       reserved;
+} jsprof_asleep;
+
+/* As a walker, but for a thread that sleeps, called by a thread of the library. It can not say for
+ * how long: it may wake up, free what the walker reads, and end. So read all of its memory with
+ * jsprof_read, or by the like; take no lock; change nothing that the thread's own walker uses. What
+ * it returns is dropped if the thread moved meanwhile. Calls for the threads of a session do not
+ * overlap. JSPROF_DECLINED: only the handler can read these frames. */
+typedef uint32_t (*jsprof_walk_asleep_fn)(void *host, const jsprof_asleep *at,
+                                          jsprof_frame *out, uint32_t max);
+#define JSPROF_DECLINED UINT32_MAX
+
+/* Set a walker for the calling thread's sleeps; NULL: none. It returns all frames of
+ * jsprof_thread_set_walker and of a jsprof_stack with a callback. On the wall clock such a thread
+ * gets a signal at each look while it sleeps, and poll or nanosleep return EINTR; with this walker
+ * it gets none. A jsprof_stack without a callback needs none. When the call returns, no walker that
+ * was set before runs any more. -EPERM: called by another thread. */
+JSPROF_API int jsprof_thread_set_asleep_walker(jsprof_thread *t, jsprof_walk_asleep_fn walk,
+                                               void *host) JSPROF_COLD;
+
 /* -- 7. Native frames, compiled code, interpreters ------------------------- */
 
 /* A row describes how to unwind the code from its offset up to the offset of the next row.

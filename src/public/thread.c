@@ -157,6 +157,16 @@ int jsprof_thread_set_walker(jsprof_thread *t, jsprof_walk_sigsafe_fn walk, void
     return 0;
 }
 
+int jsprof_thread_set_asleep_walker(jsprof_thread *t, jsprof_walk_asleep_fn walk, void *host)
+{
+    if (!t)
+        return -EINVAL;
+    struct public_host before = public_enter();
+    int err = jsp_session_set_asleep(public_thread(t), walk, host);
+    public_leave(&before);
+    return err;
+}
+
 /* -- Coroutines -------------------------------------------------------------- */
 
 void jsprof_stack_switch(jsprof_thread *t, const jsprof_cstack *stack)

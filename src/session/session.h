@@ -268,6 +268,11 @@ int jsp_session_detach(struct jsp_thread *t);
  * fork. */
 int jsp_session_owns(const struct jsp_thread *t);
 
+/* -- asleep.c: set the walker for the calling thread's sleeps. The looker is in none of the old one
+ *    on return. Return 0, or as jsp_session_owns. -- */
+
+int jsp_session_set_asleep(struct jsp_thread *t, jsprof_walk_asleep_fn walk, void *host);
+
 /* -- child.c: sessions that continue in the child of a fork, in files of their own.
  *
  * This happens only with JSPROF_CHILDREN. The child makes the session anew in the same

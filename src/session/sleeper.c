@@ -164,8 +164,8 @@ static bool sleeper_meet(struct jsp_sampled *hand, const struct jsp_sampled *t)
 /* Return true if VM frames come from a form that only the thread itself can read. */
 static bool sleeper_has_host(const struct jsp_sampled *hand, const struct jsp_sampled *t)
 {
-    const jsprof_stack *s = &hand->vm.host;
-    return hand->vm.walk_sigsafe || s->context || s->end || s->depth || hand->cstack ||
+    const struct jsp_vmstack *vm = &hand->vm;
+    return ((vm->walk_sigsafe || vm->host.decode_sigsafe) && !vm->walk_asleep) || hand->cstack ||
            t->alloc.table; /* it appends samples itself */
 }
 
@@ -219,22 +219,45 @@ struct jsp_rec_state jsp_sleeper_state(const struct jsp_task_file *folder, pid_t
     return state;
 }
 
-static enum jsp_sleep_walk sleeper_frames(struct jsp_sampled *hand, const struct jsp_sleep *at)
+/* Walk from here. Without a frame pointer if that is not needed. */
+static enum jsp_sleep_walk sleeper_stack(struct jsp_sampled *hand, const struct jsp_where *where,
+                                         const struct jsp_sleep *at)
 {
-    static const stack_t none = { .ss_flags = SS_DISABLE };
-    const struct jsp_where where = { NULL, at->sp, &none, false };
     struct jsp_regs_core here = { .pc = at->pc, .sp = at->sp, .fp = SLEEPER_BLIND,
                                   .extra = SLEEPER_BLIND };
-    jsp_sampled_note_wait(hand);
-    jsp_sampled_frames(hand, &where, &here);
+    jsp_sampled_frames(hand, where, &here);
     if (!hand->map || sleeper_is_whole(hand) || hand->unwinder.last.fp != SLEEPER_BLIND)
         return JSP_SLEEP_WALKED;
     const struct jsp_prologue_at from = { hand->unwinder.last.pc, hand->unwinder.last.sp,
                                           hand->unwinder.last_how };
     if (!jsp_prologue_fp(&hand->unwinder.mem, &from, &here.fp))
         return JSP_SLEEP_POINTER;
-    jsp_sampled_frames(hand, &where, &here); /* no frame further in has changed it */
+    jsp_sampled_frames(hand, where, &here); /* no frame further in has changed it */
     return sleeper_is_whole(hand) ? JSP_SLEEP_WALKED : JSP_SLEEP_POINTER;
+}
+
+/* The host's walker wants to know first how the C stack ends. */
+static void sleeper_prepare(struct jsp_sampled *hand, struct jsp_where where,
+                            const struct jsp_sleep *at)
+{
+    where.is_paused = true;
+    bool is_whole = sleeper_stack(hand, &where, at) == JSP_SLEEP_WALKED &&
+                    hand->record->stop == JSP_STOP_END;
+    hand->vm.asleep = (jsprof_asleep){ .size = sizeof(jsprof_asleep), .reader = &hand->own,
+                                       .pc = at->pc, .sp = at->sp,
+                                       .is_plain = is_whole && !hand->unwinder.has_unmapped };
+}
+
+static enum jsp_sleep_walk sleeper_frames(struct jsp_sampled *hand, const struct jsp_sleep *at)
+{
+    static const stack_t none = { .ss_flags = SS_DISABLE };
+    const struct jsp_where where = { NULL, at->sp, &none, false };
+    hand->vm.has_declined = false;
+    if (hand->vm.walk_asleep)
+        sleeper_prepare(hand, where, at);
+    jsp_sampled_note_wait(hand);
+    enum jsp_sleep_walk walk = sleeper_stack(hand, &where, at);
+    return hand->vm.has_declined ? JSP_SLEEP_HOST : walk;
 }
 
 static enum jsp_sleep_walk sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,

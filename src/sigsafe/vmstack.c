@@ -57,8 +57,8 @@ __attribute__((noinline)) uint32_t jsp_vmrun_name(struct jsp_vmrun *out,
     return out->id;
 }
 
-/* Put frames [from, to) of an array that another thread owns, by a copy of them. That thread has
- * no walker, whose room this is. */
+/* Put frames [from, to) of an array that another thread owns, by a copy of them, in the room of the
+ * walker, which comes later. */
 static void vmstack_foreign(struct jsp_vmrun *out, uint32_t from, uint32_t to)
 {
     struct jsp_vmstack *vm = out->vm;
@@ -132,27 +132,52 @@ struct vmstack_vars {
     const void *depth, *end, *entries, *capacity;
 };
 
-static const void *vmstack_at(const char *entry, int32_t offset)
+/* Copy a variable of the host, of 4 or 8 bytes. Return 0 if another thread reads, and it is
+ * gone. */
+static inline uint64_t vmstack_load(struct jsp_vmrun *out, const void *at, uint32_t bytes)
 {
-    const void *value = NULL;
-    if (offset >= 0)
-        memcpy(&value, entry + offset, sizeof value);
-    return value;
+    struct jsp_memread *mem = out->vm->mem;
+    uintptr_t in = (uintptr_t)at & 7;
+    uint64_t word = 0;
+    uint32_t half;
+    if (!mem->is_foreign) {
+        if (bytes == 8)
+            return *(const volatile uint64_t *)at;
+        return *(const volatile uint32_t *)at;
+    }
+    /* most are words, or their halves, and share the reader's window */
+    bool is_read = in + bytes <= 8 ? jsp_memread_word(mem, (uintptr_t)at - in, &word)
+                                   : jsp_memread_bytes(mem, (uintptr_t)at, &word, bytes);
+    const char *from = (const char *)&word + (in + bytes <= 8 ? in : 0);
+    memcpy(&half, from, sizeof half);
+    if (!is_read)
+        jsp_count(&out->vm->n_bad, 1);
+    return bytes == 8 ? word : half;
 }
 
-static uint64_t vmstack_host_depth(const void *depth, uint32_t depth_bytes)
+static const void *vmstack_pointer(struct jsp_vmrun *out, const void *at)
 {
-    if (depth_bytes == 8)
-        return *(const volatile uint64_t *)depth;
-    uint32_t narrow = *(const volatile uint32_t *)depth;
-    return narrow > INT32_MAX ? UINT64_MAX : narrow; /* a negative depth stays negative */
+    return (const void *)(uintptr_t)vmstack_load(out, at, sizeof(void *));
+}
+
+static const void *vmstack_at(struct jsp_vmrun *out, const char *entry, int32_t offset)
+{
+    return offset >= 0 ? vmstack_pointer(out, entry + offset) : NULL;
+}
+
+static uint64_t vmstack_host_depth(struct jsp_vmrun *out, const void *depth)
+{
+    uint32_t bytes = out->vm->host.depth_bytes;
+    uint64_t n = vmstack_load(out, depth, bytes);
+    return bytes == 4 && n > INT32_MAX ? UINT64_MAX : n; /* a negative depth stays negative */
 }
 
 /* Return the number of entries up to the end pointer. An end before the first entry, or within
  * an entry, is a negative depth: the host moved the array in two steps. */
-static uint64_t vmstack_host_until(const jsprof_stack *s, const char *entries, const void *end)
+static uint64_t vmstack_host_until(struct jsp_vmrun *out, const char *entries, const void *end)
 {
-    const char *to = *(const char *const volatile *)end;
+    const jsprof_stack *s = &out->vm->host;
+    const char *to = vmstack_pointer(out, end);
     if (!to || !entries)
         return 0;
     uint64_t bytes = (uint64_t)((uintptr_t)to - (uintptr_t)entries);
@@ -165,10 +190,10 @@ static void vmstack_part(struct jsp_vmrun *out, const struct vmstack_vars *v,
                          struct vmstack_parts *to)
 {
     const jsprof_stack *s = &out->vm->host;
-    const char *entries = *(const char *const volatile *)v->entries;
-    uint64_t depth = v->depth ? vmstack_host_depth(v->depth, s->depth_bytes)
-                              : vmstack_host_until(s, entries, v->end);
-    uint64_t limit = v->capacity ? *(const volatile uint32_t *)v->capacity : s->limit;
+    const char *entries = vmstack_pointer(out, v->entries);
+    uint64_t depth = v->depth ? vmstack_host_depth(out, v->depth)
+                              : vmstack_host_until(out, entries, v->end);
+    uint64_t limit = v->capacity ? vmstack_load(out, v->capacity, 4) : s->limit;
     uint64_t n = (limit || v->capacity) && depth > limit ? limit : depth;
     /* a negative depth: the host left more functions than it entered */
     bool is_garbage = depth > INT64_MAX || depth - n > VMSTACK_UNSTORED;
@@ -207,10 +232,10 @@ static void vmstack_chain(struct jsp_vmrun *out, struct vmstack_parts *to)
 {
     const jsprof_stack *s = &out->vm->host;
     const char *chain[VMSTACK_CHAIN]; /* innermost first */
-    const char *at = *(const char *const volatile *)s->context;
+    const char *at = vmstack_pointer(out, s->context);
     uint32_t n = 0;
     for (; at && n < VMSTACK_CHAIN && vmstack_has_context(out, at);
-         at = vmstack_at(at, s->resumer_at))
+         at = vmstack_at(out, at, s->resumer_at))
         chain[n++] = at;
     if (at) /* more stacks, a circle, or a coroutine that is gone */
         jsp_count(&out->vm->n_bad, 1);
@@ -224,21 +249,21 @@ static void vmstack_chain(struct jsp_vmrun *out, struct vmstack_parts *to)
 }
 
 /* Read one entry by its offsets. */
-static int vmstack_fields(const jsprof_stack *s, const char *entry, jsprof_frame *frame)
+static int vmstack_fields(struct jsp_vmrun *out, const char *entry, jsprof_frame *frame)
 {
-    frame->label = vmstack_at(entry, s->label_offset);
-    frame->detail = vmstack_at(entry, s->detail_offset);
-    frame->sp = (uintptr_t)vmstack_at(entry, s->sp_offset);
+    const jsprof_stack *s = &out->vm->host;
+    frame->label = vmstack_at(out, entry, s->label_offset);
+    frame->detail = vmstack_at(out, entry, s->detail_offset);
+    frame->sp = (uintptr_t)vmstack_at(out, entry, s->sp_offset);
     if (s->line_offset >= 0)
-        memcpy(&frame->line, entry + s->line_offset, sizeof frame->line);
+        frame->line = (uint32_t)vmstack_load(out, entry + s->line_offset, 4);
     if (s->pc_offset >= 0)
-        memcpy(&frame->pc, entry + s->pc_offset, sizeof frame->pc);
+        frame->pc = vmstack_load(out, entry + s->pc_offset, 8);
     frame->kind = s->kind;
     if (s->defined_offset > 0) {
-        uint32_t defined;
-        memcpy(&defined, entry + s->defined_offset, sizeof defined);
+        uint64_t defined = vmstack_load(out, entry + s->defined_offset, 4);
         frame->kind |= JSPROF_FRAME_DEFINED;
-        frame->pc = (uint64_t)defined << 32 | (uint32_t)frame->pc;
+        frame->pc = defined << 32 | (uint32_t)frame->pc;
     }
     return 1;
 }
@@ -252,7 +277,7 @@ static int vmstack_entry(struct jsp_vmrun *out, const char *entry, jsprof_frame 
     if (!jsp_vmrun_is_there(out, entry, s->stride))
         return -1;
     return s->decode_sigsafe ? s->decode_sigsafe(s->host, entry, frame)
-                             : vmstack_fields(s, entry, frame);
+                             : vmstack_fields(out, entry, frame);
 }
 
 /* Put entries [from, to) of an array as long as there is room. Entries without a stack address
@@ -354,7 +379,12 @@ static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
 static void vmstack_walker(struct jsp_vmrun *out, const void *ucontext)
 {
     struct jsp_vmstack *vm = out->vm;
-    uint32_t there = vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
+    uint32_t there = vm->mem->is_foreign
+                         ? vm->walk_asleep(vm->asleep_host, &vm->asleep, vm->walked, out->room)
+                         : vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
+    vm->has_declined = there == JSPROF_DECLINED && vm->mem->is_foreign;
+    if (vm->has_declined)
+        return;
     uint32_t n = there < out->room ? there : out->room;
     if (n < there)
         jsp_vmrun_mark(out, vm->cut_id, there - n);
@@ -366,30 +396,36 @@ static void vmstack_walker(struct jsp_vmrun *out, const void *ucontext)
     vmstack_callers(vm, n);
 }
 
-static bool vmstack_has_host(const jsprof_stack *s)
+/* walk_asleep has the frames of an array with a callback, too. */
+static bool vmstack_has_host(struct jsp_vmrun *out)
 {
+    const jsprof_stack *s = &out->vm->host;
+    if (out->vm->mem->is_foreign && s->decode_sigsafe)
+        return false;
     if (s->context || s->end)
         return true;
-    return s->depth && vmstack_host_depth(s->depth, s->depth_bytes);
+    return s->depth && vmstack_host_depth(out, s->depth);
 }
 
-static bool vmstack_has(const struct jsp_vmstack *vm, int run, const struct jsp_where *where)
+static bool vmstack_has(struct jsp_vmrun *out, int run, const struct jsp_where *where)
 {
+    const struct jsp_vmstack *vm = out->vm;
     switch (run) {
     case JSP_RUN_LINKS: return vm->own->top;
     case JSP_RUN_ARRAY: return vm->own->depth;
-    case JSP_RUN_HOST: return vmstack_has_host(&vm->host);
-    default: return vm->walk_sigsafe && where->ucontext;
+    case JSP_RUN_HOST: return vmstack_has_host(out);
+    default: return vm->mem->is_foreign ? vm->walk_asleep != NULL
+                                        : vm->walk_sigsafe && where->ucontext;
     }
 }
 
 /* Return the room for one run: all that is left, minus a share for each later run. */
-static uint32_t vmstack_room(const struct jsp_vmstack *vm, int run, const struct jsp_where *where,
+static uint32_t vmstack_room(struct jsp_vmrun *out, int run, const struct jsp_where *where,
                              uint32_t left)
 {
     uint32_t later = 0;
     for (int i = run + 1; i < JSP_N_RUNS; i++)
-        later += vmstack_has(vm, i, where) ? vm->max_depth / VMSTACK_LATER : 0;
+        later += vmstack_has(out, i, where) ? out->vm->max_depth / VMSTACK_LATER : 0;
     return left > later ? left - later : 0;
 }
 
@@ -417,9 +453,9 @@ void jsp_vmstack_read(struct jsp_vmstack *vm, struct jsp_names *names,
     vm->scratch_left = JSP_VMSTACK_SCRATCH;
     vm->is_reading = true;
     for (int run = 0; run < JSP_N_RUNS; run++) {
-        out.room = vmstack_room(vm, run, where, left);
+        out.room = vmstack_room(&out, run, where, left);
         out.n = out.marks = 0;
-        if (vmstack_has(vm, run, where))
+        if (vmstack_has(&out, run, where))
             vmstack_run(&out, run, where);
         record->n[run] = (uint16_t)out.n;
         out.frames += out.n;

@@ -33,6 +33,9 @@ struct jsp_vmstack {
     jsprof_stack host;   /* form (b); depth NULL: none */
     jsprof_walk_sigsafe_fn walk_sigsafe; /* form (c); NULL: none */
     void *walk_host;
+    jsprof_walk_asleep_fn walk_asleep;   /* in place of the callbacks of (b) and (c), where another
+                                          * thread reads; NULL: only the handler can */
+    void *asleep_host;
     uintptr_t stack_low, stack_high;     /* the thread's C stack */
     /* borrowed from the unwinder, which begins its own reading after us */
     struct jsp_memread *mem;
@@ -47,6 +50,8 @@ struct jsp_vmstack {
     char *scratch; /* borrowed: JSP_VMSTACK_SCRATCH bytes */
     uint32_t scratch_left; /* 0: no sample is being taken */
     bool is_reading;       /* a sample is being taken */
+    jsprof_asleep asleep;  /* for walk_asleep, by the caller of jsp_vmstack_read */
+    bool has_declined;     /* its answer; the caller clears it */
     /* callers of compiled code in the last sample, innermost first, at the start of
      * `walked` */
     uint32_t n_callers;

@@ -5,6 +5,8 @@
  */
 #include "vmstack.h"
 
+#include <sys/mman.h>
+
 /* -- (b), by offsets ---------------------------------------------------------- */
 
 struct old_entry { /* of an old-style host */
@@ -238,6 +240,64 @@ TEST(callback_may_skip_an_entry_and_keep_its_stack_address)
     old_entries = old;
 }
 
+/* -- (b), read by another thread ------------------------------------------------ */
+
+/* From now on nothing is loaded plainly. */
+static void read_from_outside(void)
+{
+    static uint8_t room[64];
+    jsp_memread_foreign(&mem, 0, room, sizeof room);
+}
+
+TEST(another_thread_reads_the_same_array)
+{
+    begin();
+    read_from_outside();
+    vm.host = by_offsets();
+    old_depth = 3;
+    CHECK_STR(taken(), "main>run>call");
+    CHECK_EQ(record->frames[1].sp, 900);
+    CHECK_EQ(record->frames[2].sp, 700);
+    CHECK_EQ(record->frames[2].line, 3);
+    old_depth = 5;
+    CHECK_STR(taken(), "main>run>call>leaf>?");
+    CHECK_EQ(bad(), 0);
+    old_depth = -1;
+    CHECK_STR(taken(), "");
+    CHECK_EQ(bad(), 1);
+}
+
+TEST(array_that_is_gone_gives_another_thread_no_frames)
+{
+    struct old_entry *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *odd = (char *)gone + 6; /* its word lies across two */
+    begin();
+    read_from_outside();
+    vm.host = by_offsets();
+    memcpy(gone, old, sizeof old);
+    old_entries = gone;
+    old_depth = 2;
+    CHECK_STR(taken(), "main>run");
+    munmap(gone, 4096);
+    CHECK_STR(taken(), "");
+    CHECK(bad() >= 2);
+    old_entries = old;
+    vm.host.depth = odd;
+    CHECK_STR(taken(), "");
+}
+
+/* Its callback may load what is gone. */
+TEST(another_thread_does_not_call_the_decoder)
+{
+    begin();
+    read_from_outside();
+    vm.host = by_offsets();
+    vm.host.decode_sigsafe = (jsprof_decode_sigsafe_fn)(void *)1;
+    old_depth = 3;
+    CHECK_STR(taken(), "");
+}
+
 /* -- (c), and all together ------------------------------------------------------ */
 
 static uint32_t walk_told;
@@ -343,6 +403,9 @@ int main(void)
     RUN(entry_without_a_label_is_named_so_and_counted);
     RUN(descriptions_that_can_not_be_read_are_refused);
     RUN(callback_may_skip_an_entry_and_keep_its_stack_address);
+    RUN(another_thread_reads_the_same_array);
+    RUN(array_that_is_gone_gives_another_thread_no_frames);
+    RUN(another_thread_does_not_call_the_decoder);
     RUN(walker_tells_innermost_first);
     RUN(walker_with_more_frames_than_room_is_cut);
     RUN(callers_in_c_are_no_frames_but_kept_for_the_unwinder);
