@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "asleep.h"
 #include "collector.h"
 #include "own_stack.h"
 #include "probe.h"
@@ -41,7 +42,7 @@ static int attach_on_close(lua_State *L)
         return 0;
     attach_forget(lua);
     lua->walker->root = 0; /* of use where another thread closes the state: the next call fails */
-    jsprof_thread_set_walker(lua->thread, NULL, NULL);
+    jsp_lua_walkers_end(lua);
     jsp_lua_count_end(lua, NULL);
     if (lua->on_close)
         lua->on_close(L, lua->on_close_data);
@@ -97,8 +98,7 @@ static int attach_walker(struct jsprof_lua *lua, lua_State *L)
 
 static void attach_free(struct jsprof_lua *lua)
 {
-    if (lua->walker)
-        munmap(lua->walker, sizeof *lua->walker);
+    jsp_lua_walkers_free(lua);
     free(lua);
 }
 
@@ -138,7 +138,7 @@ int jsp_lua_tie(struct jsprof_lua *lua, jsprof *session, jsprof_thread *thread, 
     if (!err)
         err = jsp_lua_protected(L, attach_make_box, lua);
     if (!err)
-        err = jsprof_thread_set_walker(thread, jsp_lua_walk_sigsafe, lua->walker);
+        err = jsp_lua_walkers_set(lua);
     if (err)
         attach_forget(lua);
     return err;
@@ -169,7 +169,7 @@ int jsprof_lua_detach(jsprof_lua *lua)
 {
     if (!lua)
         return 0;
-    int err = jsprof_thread_set_walker(lua->thread, NULL, NULL);
+    int err = jsp_lua_walkers_end(lua);
     if (err && lua->box)
         return err;
     jsp_lua_count_end(lua, lua->box ? (lua_State *)lua->main : NULL);

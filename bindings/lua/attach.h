@@ -15,6 +15,8 @@ struct jsprof_lua {
     jsprof *session;                /* borrowed */
     jsprof_thread *thread;          /* borrowed */
     struct jsp_lua_walker *walker;  /* owned */
+    struct jsp_lua_walker *asleep;  /* owned, of the library's thread; NULL: none so far */
+    uint32_t n_followed;            /* labels of `walker` that it has */
     uintptr_t main;                 /* the main coroutine */
     struct jsprof_lua **box;        /* the state's userdata; NULL: it is closed */
     struct jsp_lua_calls *calls;    /* owned; NULL: calls are not counted */

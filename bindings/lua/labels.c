@@ -95,12 +95,31 @@ const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
         label_fill(&labels->scratch, labels->scratch_text, name, where);
         return &labels->scratch;
     }
-    struct jsp_lua_label *label = &labels->entries[labels->n++];
+    struct jsp_lua_label *label = &labels->entries[labels->n];
     label_fill(label, labels->text + labels->used, name, where);
     label->key = *key;
     labels->used += n;
+    /* ORDER: release, pairs with the acquire in follow: the label is whole. */
+    __atomic_store_n(&labels->n, labels->n + 1, __ATOMIC_RELEASE);
     *slot = (uint16_t)labels->n;
     return label;
+}
+
+void jsp_lua_labels_follow(struct jsp_lua_labels *labels, const struct jsp_lua_labels *of,
+                           uint32_t *n)
+{
+    /* ORDER: acquire, pairs with the release in add. */
+    uint32_t there = __atomic_load_n(&of->n, __ATOMIC_ACQUIRE);
+    bool is_first = !*n;
+    if (there < *n) /* it was emptied */
+        *n = 0;
+    for (; *n < there && *n < JSP_LUA_LABELS_MOST; ++*n) {
+        const struct jsp_lua_label *is = &of->entries[*n];
+        if (!jsp_lua_label_find(labels, &is->key))
+            jsp_lua_label_add(labels, &is->key, is->name, is->where);
+        if (is_first && *n + 1 == of->n_fixed)
+            jsp_lua_labels_fix(labels);
+    }
 }
 
 void jsp_lua_labels_fix(struct jsp_lua_labels *labels)

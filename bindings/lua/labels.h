@@ -9,7 +9,8 @@
  * program that keeps loading chunks has new functions for ever.
  *
  * The owner thread writes: outside of signals while the thread is paused, otherwise in
- * the handler.
+ * the handler. A thread that follows it may read a label that is being overwritten, after the
+ * table was emptied: the owner has woken up then, and the sample is dropped.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -75,6 +76,10 @@ const struct jsp_lua_label *jsp_lua_label_find(const struct jsp_lua_labels *labe
 const struct jsp_lua_label *jsp_lua_label_add(struct jsp_lua_labels *labels,
                                               const struct jsp_lua_key *key, const char *name,
                                               const char *where);
+
+/* Add what another thread has added since the last such call, and remember that in *n. */
+void jsp_lua_labels_follow(struct jsp_lua_labels *labels, const struct jsp_lua_labels *of,
+                           uint32_t *n);
 
 /* Mark a label that was found or added as searched. */
 void jsp_lua_label_set_searched(const struct jsp_lua_label *label);

@@ -28,7 +28,18 @@ static inline uintptr_t jsp_lua_instruction(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP];
 }
+/* Make the context of a thread of which no other registers are known. */
+static inline void jsp_lua_registers_asleep(ucontext_t *here, uintptr_t pc, uintptr_t sp)
+{
+    here->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
+    here->uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+}
 #elif defined(__aarch64__)
+static inline void jsp_lua_registers_asleep(ucontext_t *here, uintptr_t pc, uintptr_t sp)
+{
+    here->uc_mcontext.pc = pc;
+    here->uc_mcontext.sp = sp;
+}
 static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.sp;
@@ -48,6 +59,10 @@ static inline uint32_t jsp_lua_registers(const void *ucontext, uintptr_t *out)
 static inline uintptr_t jsp_lua_stack_pointer(const void *ucontext)
 {
     return (uintptr_t)ucontext;
+}
+static inline void jsp_lua_registers_asleep(ucontext_t *here, uintptr_t pc, uintptr_t sp)
+{
+    (void)here, (void)pc, (void)sp;
 }
 /* 0: not known */
 static inline uintptr_t jsp_lua_instruction(const void *ucontext)

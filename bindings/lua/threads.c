@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "asleep.h"
 #include "calls/alloc.h"
 #include "module_names.h"
 #include "run.h"
@@ -53,7 +54,7 @@ static void threads_leave(struct jsp_lua_joined *j)
         *at = j->next;
     jsp_lua_run_let_go();
     jsprof_thread_detach(j->lua.thread);
-    munmap(j->lua.walker, sizeof *j->lua.walker);
+    jsp_lua_walkers_free(&j->lua);
     free(j);
 }
 
@@ -84,16 +85,7 @@ static struct jsp_lua_walker *threads_walker(const struct jsp_lua_walker *first)
                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (w == MAP_FAILED)
         return NULL;
-    w->loop_low = first->loop_low;
-    w->loop_high = first->loop_high;
-    w->resume = first->resume;
-    w->pcall = first->pcall;
-    w->begins = first->begins;
-    w->n_collectors = first->n_collectors;
-    memcpy(w->collectors, first->collectors, sizeof w->collectors);
-    w->unshown = first->unshown;
-    w->jit.holds = first->jit.holds;
-    w->jit.current = first->jit.current;
+    jsp_lua_walker_like(w, first);
     jsp_lua_walk_set_stack(w);
     jsp_lua_read_init(&w->read);
     return w;
@@ -112,14 +104,13 @@ static struct jsp_lua_joined *threads_join(lua_State *L, struct module_run *run)
     int err = j->lua.walker ? jsprof_thread_attach(prof, NULL, &j->lua.thread) : -1;
     jsp_lua_run_let_go();
     if (err) {
-        if (j->lua.walker)
-            munmap(j->lua.walker, sizeof *j->lua.walker);
+        jsp_lua_walkers_free(&j->lua);
         free(j);
         return NULL;
     }
     jsp_lua_protected(L, jsp_lua_name_modules, &j->lua);
     jsp_lua_labels_fix(&j->lua.walker->labels);
-    jsprof_thread_set_walker(j->lua.thread, jsp_lua_walk_sigsafe, j->lua.walker);
+    jsp_lua_walkers_set(&j->lua);
     j->thread_number = threads_me();
     j->run = run;
     j->next_here = threads_joined;
