@@ -6,7 +6,7 @@
 
 CXX_SRC := $(wildcard bindings/mozjs/*.cpp)
 RELAY_SRC := $(wildcard bindings/mozjs/*.c)
-MOZJS_PARTS = jsprof-mozjs describe walk compiled lines peek remember wasm entry forgotten collect hide marks allocations evaluated
+MOZJS_PARTS = jsprof-mozjs asleep describe walk compiled lines peek remember wasm entry forgotten collect hide marks allocations evaluated
 
 # MOZJS=no leaves it all out.
 MOZJS_KNOWN = 102 115 128 140

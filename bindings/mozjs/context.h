@@ -72,6 +72,17 @@ struct mozjs_wasm {
     uint32_t epoch;    /* of the places; 0: unused */
 };
 
+/* The entries of the ProfilingStack in a system call, and their frames, outermost first. */
+constexpr uint32_t MOZJS_NAPS = 8;
+constexpr uint32_t MOZJS_NAP_ENTRIES = 32;
+struct mozjs_nap {
+    uint32_t n; /* 0: unused */
+    uint32_t epoch; /* of the scripts */
+    uint8_t entries[MOZJS_NAP_ENTRIES * sizeof(js::ProfilingStackFrame)];
+    jsprof_frame frames[MOZJS_NAP_ENTRIES];
+    uint32_t n_frames;
+};
+
 struct mozjs_allocations;
 struct mozjs_evaluated;
 
@@ -96,6 +107,8 @@ struct jsprof_mozjs {
     mozjs_place places[MOZJS_PLACES];
     mozjs_wasm wasm[MOZJS_WASM];
     mozjs_words words;
+    mozjs_nap naps[MOZJS_NAPS];
+    uint32_t n_naps; /* that were ever kept */
     volatile uint32_t script_epoch;
     volatile uint32_t code_epoch;
 
@@ -145,6 +158,13 @@ struct jsprof_mozjs {
 int mozjs_decode_sigsafe(void *host, const void *entry, jsprof_frame *out);
 uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
                             uint32_t max);
+/* -- asleep.cpp -- */
+
+/* Keep what the entries mean, if a system call was interrupted; no compiled code runs. For the
+ * handler. */
+void mozjs_keep_nap(jsprof_mozjs *m, const void *ucontext);
+uint32_t mozjs_walk_asleep(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max);
+
 /* Keep the compiled frames below C++ code that begins to collect. */
 void mozjs_keep_frames(jsprof_mozjs *m);
 /* The caller has switched profiling of the context on: a walk of another context ends the

@@ -61,6 +61,8 @@ int mozjs_join_thread(jsprof_mozjs *m)
     if (err < 0)
         return err;
     err = jsprof_thread_set_walker(m->thread, mozjs_walk_sigsafe, m);
+    if (err == 0)
+        err = jsprof_thread_set_asleep_walker(m->thread, mozjs_walk_asleep, m);
     if (err < 0)
         (void)jsprof_thread_set_stack(m->thread, nullptr);
     return err;
@@ -69,6 +71,7 @@ int mozjs_join_thread(jsprof_mozjs *m)
 /* From now on no sample reads the context. */
 void mozjs_leave_thread(jsprof_mozjs *m)
 {
+    (void)jsprof_thread_set_asleep_walker(m->thread, nullptr, nullptr);
     (void)jsprof_thread_set_walker(m->thread, nullptr, nullptr);
     (void)jsprof_thread_set_stack(m->thread, nullptr);
 }

@@ -170,8 +170,11 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
 
     if (m->collections > 0)
         return mozjs_walk_kept(m, out, max);
-    return mozjs_walk_compiled(m, mozjs_registers(static_cast<const ucontext_t *>(ucontext)),
-                               out, max);
+    const uint32_t n = mozjs_walk_compiled(
+        m, mozjs_registers(static_cast<const ucontext_t *>(ucontext)), out, max);
+    if (n == 0)
+        mozjs_keep_nap(m, ucontext);
+    return n;
 }
 
 void mozjs_keep_frames(jsprof_mozjs *m)

@@ -1,0 +1,65 @@
+#!/bin/sh
+# asleep.sh - by the wall clock, a script that sleeps in C is not woken at each look, and each of
+# its sleeps has the functions that called it.
+#
+# SPDX-License-Identifier: MIT
+set -u
+. "$(dirname "$0")/lib.sh"
+cd "$SCRATCH" || exit 1
+
+# All of it is interpreted. Both functions sleep at the same place on the C stack.
+cat >naps.js <<'END'
+const {GLib} = imports.gi;
+function first(ms) { GLib.usleep(1000 * ms); }
+function second(ms) { GLib.usleep(1000 * ms); }
+for (let i = 0; i < 6; i++) {
+    first(50);
+    second(100);
+}
+END
+cat >loop.js <<'END'
+const {GLib} = imports.gi;
+const loop = new GLib.MainLoop(null, false);
+let n = 0;
+GLib.timeout_add(0, 100, () => {
+    if (++n === 20)
+        loop.quit();
+    return true;
+});
+function main() { loop.run(); }
+main();
+END
+
+of_ms() # FUNCTION: its time, with what it waits for
+{
+    "$JSPROF_TOOL" report --json --idle --limit=0 cap |
+        sed -n "s/.*\"function\":\"$1 .*\"total\":\([0-9]*\)000000,.*/\1/p"
+}
+
+near() # FUNCTION MS: at least so many, and not those of the other one
+{
+    near_ms=$(of_ms "$1")
+    check "$1: $near_ms ms of $2" test "${near_ms:-0}" -gt $(($2 * 8 / 10)) -a \
+        "${near_ms:-0}" -lt $(($2 * 3 / 2))
+}
+
+record() # SCRIPT
+{
+    check "$1" "$GJS" --profile-clock=wall --profile-output=cap "$1"
+    check 'whole' whole cap
+    "$JSPROF_TOOL" info cap | grep looks
+}
+
+record naps.js
+near first 300
+near second 600
+# a place is new to the looker once; a signal may meet each of them
+check 'few signals' info_has cap 'looks .*, [0-9]{1,2} with frames of the host'
+check 'the calls sleep on' info_has cap 'looks .*, [0-9]{1,2} calls interrupted'
+
+record loop.js
+near main 2000
+check 'one signal for the loop' info_has cap 'looks .*, [0-9] with frames of the host'
+check 'which sleeps on' info_has cap 'looks .*, [0-9] calls interrupted'
+
+finish
