@@ -35,6 +35,12 @@ static struct jsp_lua_walker *asleep_walker(struct jsprof_lua *lua)
     return lua->asleep;
 }
 
+static uintptr_t asleep_root(const struct jsp_lua_walker *w)
+{
+    /* ORDER: relaxed. Another thread that enters the state changes it, and only it is compared. */
+    return __atomic_load_n(&w->root, __ATOMIC_RELAXED);
+}
+
 static uint32_t asleep_walk(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max)
 {
     struct jsprof_lua *lua = host;
@@ -46,11 +52,12 @@ static uint32_t asleep_walk(void *host, const jsprof_asleep *at, jsprof_frame *o
     jsp_lua_walker_like(w, own);
     w->stack_low = own->stack_low;
     w->stack_high = own->stack_high;
-    w->root = own->root;
+    w->root = asleep_root(own);
     jsp_lua_labels_follow(&w->labels, &own->labels, &lua->n_followed);
     memset(&here, 0, sizeof here);
     jsp_lua_registers_asleep(&here, at->pc, at->sp);
-    return jsp_lua_walk_sigsafe(w, &here, out, max);
+    uint32_t n = jsp_lua_walk_sigsafe(w, &here, out, max);
+    return asleep_root(own) == w->root ? n : JSPROF_DECLINED; /* another thread has entered it */
 }
 
 int jsp_lua_walkers_set(struct jsprof_lua *lua)
