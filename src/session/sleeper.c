@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "prologue.h"
+#include "sigsafe/vmrun.h"
 
 enum { SLEEPER_STACK = 1 << 15 }; /* bytes of the stack that one system call copies */
 
@@ -17,8 +18,10 @@ enum { SLEEPER_STACK = 1 << 15 }; /* bytes of the stack that one system call cop
 int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand)
 {
     *z = (struct jsp_sleeper){ .hand = hand, .stack = malloc(SLEEPER_STACK),
-                               .names = malloc(sizeof *z->names) };
-    if (!z->stack || !z->names) {
+                               .names = malloc(sizeof *z->names),
+                               .frames = calloc(hand->vm.max_depth, sizeof *z->frames) };
+    hand->vm.slept = z->frames;
+    if (!z->stack || !z->names || !z->frames) {
         jsp_sleeper_close(z);
         return -ENOMEM;
     }
@@ -32,6 +35,7 @@ void jsp_sleeper_close(struct jsp_sleeper *z)
 {
     free(z->stack);
     free(z->names);
+    free(z->frames);
     *z = (struct jsp_sleeper){ .hand = NULL };
 }
 
@@ -236,28 +240,36 @@ static enum jsp_sleep_walk sleeper_stack(struct jsp_sampled *hand, const struct 
     return sleeper_is_whole(hand) ? JSP_SLEEP_WALKED : JSP_SLEEP_POINTER;
 }
 
-/* The host's walker wants to know first how the C stack ends. */
-static void sleeper_prepare(struct jsp_sampled *hand, struct jsp_where where,
-                            const struct jsp_sleep *at)
+/* Let the host's walker return its frames, which wants to know first how the C stack ends. Return
+ * false if it declines. */
+static bool sleeper_ask(struct jsp_sleeper *z, struct jsp_where where, const struct jsp_sleep *at)
 {
+    struct jsp_sampled *hand = z->hand;
+    struct jsp_vmstack *vm = &hand->vm;
     where.is_paused = true;
     bool is_whole = sleeper_stack(hand, &where, at) == JSP_SLEEP_WALKED &&
                     hand->record->stop == JSP_STOP_END;
-    hand->vm.asleep = (jsprof_asleep){ .size = sizeof(jsprof_asleep), .reader = &hand->own,
-                                       .pc = at->pc, .sp = at->sp,
-                                       .is_plain = is_whole && !hand->unwinder.has_unmapped };
+    const jsprof_asleep asleep = { .size = sizeof asleep, .reader = &hand->own, .pc = at->pc,
+                                   .sp = at->sp,
+                                   .is_plain = is_whole && !hand->unwinder.has_unmapped };
+    jsp_memread_begin(vm->mem, 0);
+    vm->mem->calls = JSP_VMRUN_CALLS;
+    vm->scratch_left = JSP_VMSTACK_SCRATCH;
+    vm->is_reading = true;
+    vm->n_slept = vm->walk_asleep(vm->asleep_host, &asleep, z->frames, vm->max_depth);
+    vm->is_reading = false;
+    return vm->n_slept != JSPROF_DECLINED;
 }
 
-static enum jsp_sleep_walk sleeper_frames(struct jsp_sampled *hand, const struct jsp_sleep *at)
+static enum jsp_sleep_walk sleeper_frames(struct jsp_sleeper *z, const struct jsp_sleep *at)
 {
     static const stack_t none = { .ss_flags = SS_DISABLE };
     const struct jsp_where where = { NULL, at->sp, &none, false };
-    hand->vm.has_declined = false;
-    if (hand->vm.walk_asleep)
-        sleeper_prepare(hand, where, at);
-    jsp_sampled_note_wait(hand);
-    enum jsp_sleep_walk walk = sleeper_stack(hand, &where, at);
-    return hand->vm.has_declined ? JSP_SLEEP_HOST : walk;
+    z->hand->vm.n_slept = 0;
+    if (z->hand->vm.walk_asleep && !sleeper_ask(z, where, at))
+        return JSP_SLEEP_HOST;
+    jsp_sampled_note_wait(z->hand);
+    return sleeper_stack(z->hand, &where, at);
 }
 
 static enum jsp_sleep_walk sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
@@ -270,7 +282,7 @@ static enum jsp_sleep_walk sleeper_walk(struct jsp_sleeper *z, const struct jsp_
         return JSP_SLEEP_HOST;
     if (hand->paused)
         return JSP_SLEEP_PAUSED;
-    return sleeper_is_elsewhere(hand, at) ? JSP_SLEEP_ELSEWHERE : sleeper_frames(hand, at);
+    return sleeper_is_elsewhere(hand, at) ? JSP_SLEEP_ELSEWHERE : sleeper_frames(z, at);
 }
 
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,

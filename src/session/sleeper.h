@@ -58,6 +58,7 @@ struct jsp_sleeper {
     struct jsp_sampled *hand; /* borrowed: the record and the unwinder for all walks */
     uint8_t *stack;          /* owned: room for a copy of a stack */
     struct jsp_names_foreign *names; /* owned */
+    jsprof_frame *frames;    /* owned: room for what a host's walker returns */
 };
 
 /* Prepare for walks. `hand` is a thread of the session that is never sampled itself. Return 0 or

@@ -57,8 +57,8 @@ __attribute__((noinline)) uint32_t jsp_vmrun_name(struct jsp_vmrun *out,
     return out->id;
 }
 
-/* Put frames [from, to) of an array that another thread owns, by a copy of them, in the room of the
- * walker, which comes later. */
+/* Put frames [from, to) of an array that another thread owns, by a copy of them in the room of the
+ * handler's walker. */
 static void vmstack_foreign(struct jsp_vmrun *out, uint32_t from, uint32_t to)
 {
     struct jsp_vmstack *vm = out->vm;
@@ -367,11 +367,11 @@ static void vmstack_host(struct jsp_vmrun *out)
 /* Move the registers of C functions that called compiled code to the start of the
  * list, where the unwinder finds them. The frames that were stored there have been put
  * already. */
-static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
+static void vmstack_callers(struct jsp_vmstack *vm, const jsprof_frame *frames, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (vm->walked[i].kind & JSPROF_FRAME_CALLER)
-            vm->walked[vm->n_callers++] = vm->walked[i];
+        if (frames[i].kind & JSPROF_FRAME_CALLER)
+            vm->walked[vm->n_callers++] = frames[i];
 }
 
 /* Put the frames of the host's walker. It reports them innermost first; the run is
@@ -379,21 +379,19 @@ static void vmstack_callers(struct jsp_vmstack *vm, uint32_t n)
 static void vmstack_walker(struct jsp_vmrun *out, const void *ucontext)
 {
     struct jsp_vmstack *vm = out->vm;
-    uint32_t there = vm->mem->is_foreign
-                         ? vm->walk_asleep(vm->asleep_host, &vm->asleep, vm->walked, out->room)
-                         : vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
-    vm->has_declined = there == JSPROF_DECLINED && vm->mem->is_foreign;
-    if (vm->has_declined)
-        return;
+    bool is_foreign = vm->mem->is_foreign;
+    const jsprof_frame *frames = is_foreign ? vm->slept : vm->walked;
+    uint32_t there = is_foreign ? vm->n_slept
+                                : vm->walk_sigsafe(vm->walk_host, ucontext, vm->walked, out->room);
     uint32_t n = there < out->room ? there : out->room;
     if (n < there)
         jsp_vmrun_mark(out, vm->cut_id, there - n);
     for (uint32_t i = n; i-- > 0;)
-        if (!(vm->walked[i].kind & JSPROF_FRAME_CALLER))
-            jsp_vmrun_put(out, &vm->walked[i]);
+        if (!(frames[i].kind & JSPROF_FRAME_CALLER))
+            jsp_vmrun_put(out, &frames[i]);
     if (n < there && out->n > 1)
         out->frames[0].sp = out->frames[1].sp;
-    vmstack_callers(vm, n);
+    vmstack_callers(vm, frames, n);
 }
 
 /* walk_asleep has the frames of an array with a callback, too. */
@@ -414,8 +412,7 @@ static bool vmstack_has(struct jsp_vmrun *out, int run, const struct jsp_where *
     case JSP_RUN_LINKS: return vm->own->top;
     case JSP_RUN_ARRAY: return vm->own->depth;
     case JSP_RUN_HOST: return vmstack_has_host(out);
-    default: return vm->mem->is_foreign ? vm->walk_asleep != NULL
-                                        : vm->walk_sigsafe && where->ucontext;
+    default: return vm->mem->is_foreign ? vm->n_slept : vm->walk_sigsafe && where->ucontext;
     }
 }
 

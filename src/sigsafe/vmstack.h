@@ -50,8 +50,8 @@ struct jsp_vmstack {
     char *scratch; /* borrowed: JSP_VMSTACK_SCRATCH bytes */
     uint32_t scratch_left; /* 0: no sample is being taken */
     bool is_reading;       /* a sample is being taken */
-    jsprof_asleep asleep;  /* for walk_asleep, by the caller of jsp_vmstack_read */
-    bool has_declined;     /* its answer; the caller clears it */
+    const jsprof_frame *slept; /* borrowed: what walk_asleep returned, for a thread that sleeps */
+    uint32_t n_slept;
     /* callers of compiled code in the last sample, innermost first, at the start of
      * `walked` */
     uint32_t n_callers;

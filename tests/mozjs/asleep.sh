@@ -13,8 +13,8 @@ const {GLib} = imports.gi;
 function first(ms) { GLib.usleep(1000 * ms); }
 function second(ms) { GLib.usleep(1000 * ms); }
 for (let i = 0; i < 6; i++) {
-    first(50);
-    second(100);
+    first(150);
+    second(300);
 }
 END
 cat >loop.js <<'END'
@@ -51,8 +51,8 @@ record() # SCRIPT
 }
 
 record naps.js
-near first 300
-near second 600
+near first 900
+near second 1800
 # a place is new to the looker once; a signal may meet each of them
 check 'few signals' info_has cap 'looks .*, [0-9]{1,2} with frames of the host'
 check 'the calls sleep on' info_has cap 'looks .*, [0-9]{1,2} calls interrupted'
