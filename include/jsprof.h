@@ -792,10 +792,9 @@ typedef struct jsprof_asleep {
     size_t         size;   /* sizeof(jsprof_asleep) */
     jsprof_thread *reader; /* for jsprof_read and jsprof_scratch, in place of the thread */
     uintptr_t      pc, sp; /* where it continues; its other registers are unknown */
-    /* 1: its C frames, up to the thread's first one, are functions of loaded objects, so that there
-     * is no compiled code among them */
-    uint32_t       is_plain;
-    uint32_t       reserved;
+    /* The end of its innermost C frames that are functions of loaded objects: the address after the
+     * return address of the last one. Compiled code may follow. 0: they are all of its C frames. */
+    uintptr_t      plain_end;
 } jsprof_asleep;
 
 /* As a walker, but for a thread that sleeps, called by a thread of the library. It can not say for

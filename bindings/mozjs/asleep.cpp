@@ -3,110 +3,155 @@
  * SPDX-License-Identifier: MIT
  *
  * Only the thread's own handler can ask SpiderMonkey for names, compiled frames and lines: all
- * these are in memory that the thread may free when it wakes up. But where no compiled code runs,
- * the entries of the ProfilingStack say everything, and a program mostly sleeps in a few places: in
- * its main loop above all. So when a sample meets a system call, the handler keeps a copy of the
- * entries and of what it made of them. A thread of the library compares: the same entries again
- * mean the same frames. Elsewhere it declines, and the signal that then comes makes the copy.
+ * these are in memory that the thread may free when it wakes up. But a program mostly sleeps in a
+ * few places, in its main loop above all, and what decides the frames of a place can be compared:
+ * the raw entries of the ProfilingStack and, if compiled code is on the C stack, the bytes of that
+ * from there on. So the library's thread notes the place and declines. The signal that then comes
+ * lets the handler keep its frames, if it finds the same place. From then on they are known.
  */
 #include "context.h"
 
-#include "peek.h"
-
-#include <cerrno>
 #include <cstring>
-
-#include <ucontext.h>
 
 namespace {
 
 using Frame = js::ProfilingStackFrame;
 
-#if defined(__x86_64__)
-constexpr uint8_t asleep_call[] = { 0x0F, 0x05 }; /* syscall */
-uintptr_t asleep_pc(const mcontext_t &c) { return static_cast<uintptr_t>(c.gregs[REG_RIP]); }
-int64_t asleep_result(const mcontext_t &c) { return c.gregs[REG_RAX]; }
-#else
-constexpr uint8_t asleep_call[] = { 0x01, 0x00, 0x00, 0xD4 }; /* svc 0 */
-uintptr_t asleep_pc(const mcontext_t &c) { return static_cast<uintptr_t>(c.pc); }
-int64_t asleep_result(const mcontext_t &c) { return static_cast<int64_t>(c.regs[0]); }
-#endif
-
-/* Return whether a system call was interrupted here, or will be made again. */
-bool asleep_was(const mcontext_t &context)
+/* FNV-1a, of words. */
+uint64_t asleep_hash(const uint8_t *bytes, size_t n)
 {
-    const auto *at = reinterpret_cast<const uint8_t *>(asleep_pc(context));
+    uint64_t hash = 0xCBF29CE484222325u, word;
 
-    if (memcmp(at, asleep_call, sizeof asleep_call) == 0)
-        return true;
-    at -= sizeof asleep_call;
-    return asleep_result(context) == -EINTR && mozjs_peek_is_there(at) &&
-           memcmp(at, asleep_call, sizeof asleep_call) == 0;
+    for (size_t i = 0; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, bytes + i, sizeof word);
+        hash = (hash ^ word) * 0x100000001B3u;
+    }
+    return hash;
 }
 
-bool asleep_is_same(const jsprof_mozjs *m, const mozjs_nap &nap, const void *entries, uint32_t n)
+bool asleep_is_same(const mozjs_nap_place &a, const mozjs_nap_place &b)
 {
-    return nap.n == n && nap.epoch == m->script_epoch &&
-           memcmp(nap.entries, entries, n * sizeof(Frame)) == 0;
+    return a.n == b.n && a.epoch == b.epoch && a.low == b.low && a.stack == b.stack &&
+           memcmp(a.entries, b.entries, a.n * sizeof(Frame)) == 0;
 }
 
-/* Return the copy of these entries, or nullptr. */
-const mozjs_nap *asleep_find(const jsprof_mozjs *m, const void *entries, uint32_t n)
+const mozjs_nap *asleep_find(const jsprof_mozjs *m, const mozjs_nap_place &place)
 {
     for (const mozjs_nap &nap : m->naps)
-        if (asleep_is_same(m, nap, entries, n))
+        if (nap.place.n && asleep_is_same(nap.place, place))
             return &nap;
     return nullptr;
 }
 
-} // namespace
-
-void mozjs_keep_nap(jsprof_mozjs *m, const void *ucontext)
+/* Return the size of the part of the stack from here on that a place may have; 0: it has none. */
+uintptr_t asleep_bytes(const jsprof_mozjs *m, uintptr_t low)
 {
-    const uint32_t n = m->stack.stackPointer;
-    const Frame *entries = m->stack.frames;
-    const auto *context = static_cast<const ucontext_t *>(ucontext);
-    uintptr_t sp = 0;
+    const uintptr_t bytes = m->stack_high - low;
 
-    if (n == 0 || n > MOZJS_NAP_ENTRIES || !asleep_was(context->uc_mcontext) ||
-        asleep_find(m, entries, n))
-        return;
-    mozjs_nap &nap = m->naps[m->n_naps++ % MOZJS_NAPS];
-    nap.n = nap.n_frames = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    return low >= m->stack_low && low < m->stack_high && bytes <= MOZJS_NAP_STACK ? bytes : 0;
+}
+
+/* Copy what the thread's place is. Return false if it can not be told from others. */
+bool asleep_look(jsprof_mozjs *m, const jsprof_asleep *at, mozjs_nap_place *place)
+{
+    const Frame *entries = m->stack.frames;
+
+    place->n = m->stack.stackPointer;
+    place->epoch = m->script_epoch;
+    place->low = 0;
+    place->stack = 0;
+    if (place->n == 0 || place->n > MOZJS_NAP_ENTRIES || m->collections > 0 ||
+        !jsprof_read(at->reader, place->entries, entries, place->n * sizeof(Frame)))
+        return false;
+    if (at->plain_end == 0)
+        return true;
+#if defined(__x86_64__)
+    place->low = at->plain_end - sizeof(uintptr_t); /* there is the return address */
+    const uintptr_t bytes = asleep_bytes(m, place->low);
+    if (bytes == 0 || !jsprof_read(at->reader, m->nap_stack,
+                                   reinterpret_cast<const void *>(place->low), bytes))
+        return false;
+    place->stack = asleep_hash(m->nap_stack, bytes);
+    return true;
+#else
+    return false; /* the return address is anywhere */
+#endif
+}
+
+/* The same, of the calling thread, with compiled frames or without, and as far as `wanted` goes. */
+bool asleep_is_here(const jsprof_mozjs *m, const mozjs_nap_place &wanted, bool is_compiled)
+{
+    const Frame *entries = m->stack.frames;
+    const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+
+    if (wanted.n != m->stack.stackPointer || wanted.epoch != m->script_epoch ||
+        memcmp(wanted.entries, static_cast<const void *>(entries), wanted.n * sizeof(Frame)) != 0)
+        return false;
+    if (wanted.low == 0)
+        return !is_compiled;
+    const uintptr_t bytes = wanted.low > here ? asleep_bytes(m, wanted.low) : 0;
+    return bytes && wanted.stack ==
+                        asleep_hash(reinterpret_cast<const uint8_t *>(wanted.low), bytes);
+}
+
+/* Return the entries' frames, outermost first, with stack addresses as the library gives them, or
+ * UINT32_MAX. */
+uint32_t asleep_entries(jsprof_mozjs *m, jsprof_frame *out)
+{
+    const Frame *entries = m->stack.frames;
+    uintptr_t sp = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->stack.stackPointer; i++) {
         jsprof_frame frame = {};
         const int is = mozjs_decode_sigsafe(m, &entries[i], &frame);
 
-        sp = frame.sp ? frame.sp : sp; /* as the library does it */
-        frame.sp = sp;
         if (is < 0)
-            return;
+            return UINT32_MAX;
+        sp = frame.sp ? frame.sp : sp;
+        frame.sp = sp;
         if (is > 0)
-            nap.frames[nap.n_frames++] = frame;
+            out[n++] = frame;
     }
-    memcpy(nap.entries, static_cast<const void *>(entries), n * sizeof(Frame));
-    nap.epoch = m->script_epoch;
-    nap.n = n;
+    return n;
 }
 
-/* If the thread wakes up meanwhile, and its handler writes a copy, what this returns is dropped. */
+} // namespace
+
+void mozjs_keep_nap(jsprof_mozjs *m, const jsprof_frame *compiled, uint32_t n)
+{
+    const mozjs_nap_place &wanted = m->nap;
+    jsprof_frame entries[MOZJS_NAP_ENTRIES];
+
+    if (wanted.n == 0 || wanted.n > MOZJS_NAP_ENTRIES || !asleep_is_here(m, wanted, n > 0))
+        return;
+    uint32_t left = asleep_entries(m, entries);
+    if (left == UINT32_MAX || left + n > MOZJS_NAP_FRAMES || asleep_find(m, wanted))
+        return;
+    mozjs_nap &nap = m->naps[m->n_naps++ % MOZJS_NAPS];
+    nap.n_frames = 0;
+    for (uint32_t i = 0; i < n || left > 0;)
+        nap.frames[nap.n_frames++] = i < n && (left == 0 || compiled[i].sp <= entries[left - 1].sp)
+                                         ? compiled[i++] : entries[--left];
+    nap.place = wanted;
+}
+
+/* If the thread wakes up meanwhile, and its handler keeps a place, what this returns is dropped. */
 uint32_t mozjs_walk_asleep(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max)
 {
     auto *m = static_cast<jsprof_mozjs *>(host);
-    const uint32_t n = m->stack.stackPointer;
-    const Frame *frames = m->stack.frames;
-    alignas(Frame) uint8_t entries[MOZJS_NAP_ENTRIES * sizeof(Frame)];
+    mozjs_nap_place place;
 
-    if (!at->is_plain || m->collections > 0 || n > MOZJS_NAP_ENTRIES)
-        return JSPROF_DECLINED;
-    if (n == 0)
+    if (m->stack.stackPointer == 0 && at->plain_end == 0)
         return 0;
-    if (!jsprof_read(at->reader, entries, frames, n * sizeof(Frame)))
+    if (!asleep_look(m, at, &place))
         return JSPROF_DECLINED;
-    const mozjs_nap *nap = asleep_find(m, entries, n);
-    if (!nap)
+    const mozjs_nap *nap = asleep_find(m, place);
+    if (!nap) {
+        m->nap = place;
         return JSPROF_DECLINED;
+    }
     for (uint32_t i = 0; i < nap->n_frames && i < max; i++)
-        out[i] = nap->frames[nap->n_frames - 1 - i];
+        out[i] = nap->frames[i];
     return nap->n_frames;
 }

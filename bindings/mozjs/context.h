@@ -72,14 +72,23 @@ struct mozjs_wasm {
     uint32_t epoch;    /* of the places; 0: unused */
 };
 
-/* The entries of the ProfilingStack in a system call, and their frames, outermost first. */
-constexpr uint32_t MOZJS_NAPS = 8;
+/* Where a thread sleeps: all that decides which frames it has. */
 constexpr uint32_t MOZJS_NAP_ENTRIES = 32;
-struct mozjs_nap {
-    uint32_t n; /* 0: unused */
+constexpr uint32_t MOZJS_NAP_STACK = 65536;
+struct mozjs_nap_place {
+    uint32_t n;     /* entries of the ProfilingStack; 0: none is known */
     uint32_t epoch; /* of the scripts */
     uint8_t entries[MOZJS_NAP_ENTRIES * sizeof(js::ProfilingStackFrame)];
-    jsprof_frame frames[MOZJS_NAP_ENTRIES];
+    uintptr_t low;  /* where the part of its stack begins that may have compiled code; 0: none has */
+    uint64_t stack; /* a hash of that part */
+};
+
+/* Such a place, and its frames, innermost first. */
+constexpr uint32_t MOZJS_NAPS = 8;
+constexpr uint32_t MOZJS_NAP_FRAMES = 64;
+struct mozjs_nap {
+    mozjs_nap_place place;
+    jsprof_frame frames[MOZJS_NAP_FRAMES];
     uint32_t n_frames;
 };
 
@@ -109,6 +118,9 @@ struct jsprof_mozjs {
     mozjs_words words;
     mozjs_nap naps[MOZJS_NAPS];
     uint32_t n_naps; /* that were ever kept */
+    /* Written by the library's thread: the place that it asks for, and room for a stack. */
+    mozjs_nap_place nap;
+    uint8_t nap_stack[MOZJS_NAP_STACK];
     volatile uint32_t script_epoch;
     volatile uint32_t code_epoch;
 
@@ -160,9 +172,9 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
                             uint32_t max);
 /* -- asleep.cpp -- */
 
-/* Keep what the entries mean, if a system call was interrupted; no compiled code runs. For the
- * handler. */
-void mozjs_keep_nap(jsprof_mozjs *m, const void *ucontext);
+/* Keep the frames of this moment if it is the place for which the library's thread asked. For the
+ * handler; `compiled` are those of compiled code. */
+void mozjs_keep_nap(jsprof_mozjs *m, const jsprof_frame *compiled, uint32_t n);
 uint32_t mozjs_walk_asleep(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max);
 
 /* Keep the compiled frames below C++ code that begins to collect. */

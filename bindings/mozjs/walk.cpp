@@ -172,8 +172,7 @@ uint32_t mozjs_walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out,
         return mozjs_walk_kept(m, out, max);
     const uint32_t n = mozjs_walk_compiled(
         m, mozjs_registers(static_cast<const ucontext_t *>(ucontext)), out, max);
-    if (n == 0)
-        mozjs_keep_nap(m, ucontext);
+    mozjs_keep_nap(m, out, n < max ? n : MOZJS_NAP_FRAMES + 1);
     return n;
 }
 

@@ -240,6 +240,20 @@ static enum jsp_sleep_walk sleeper_stack(struct jsp_sampled *hand, const struct 
     return sleeper_is_whole(hand) ? JSP_SLEEP_WALKED : JSP_SLEEP_POINTER;
 }
 
+/* Return the end of the record's C frames before the first one of no loaded object, or 0. */
+static uintptr_t sleeper_plain_end(const struct jsp_sampled *hand, const struct jsp_sleep *at)
+{
+    const struct jsp_rec_native *frames = jsp_record_natives(hand->record);
+    /* M1. ORDER: acquire, as in stack.c. */
+    const struct jsp_unwind_map *map =
+        hand->map ? atomic_load_explicit(hand->map, memory_order_acquire) : NULL;
+    uintptr_t end = at->sp;
+    uint32_t n = map ? hand->record->n_native : 0, i = 0;
+    for (; i < n && jsp_unwind_map_find(map, frames[i].ip - 1); i++)
+        end = frames[i].cfa != UINTPTR_MAX ? frames[i].cfa : end;
+    return n && i == n && hand->record->stop == JSP_STOP_END ? 0 : end;
+}
+
 /* Let the host's walker return its frames, which wants to know first how the C stack ends. Return
  * false if it declines. */
 static bool sleeper_ask(struct jsp_sleeper *z, struct jsp_where where, const struct jsp_sleep *at)
@@ -247,11 +261,9 @@ static bool sleeper_ask(struct jsp_sleeper *z, struct jsp_where where, const str
     struct jsp_sampled *hand = z->hand;
     struct jsp_vmstack *vm = &hand->vm;
     where.is_paused = true;
-    bool is_whole = sleeper_stack(hand, &where, at) == JSP_SLEEP_WALKED &&
-                    hand->record->stop == JSP_STOP_END;
+    sleeper_stack(hand, &where, at);
     const jsprof_asleep asleep = { .size = sizeof asleep, .reader = &hand->own, .pc = at->pc,
-                                   .sp = at->sp,
-                                   .is_plain = is_whole && !hand->unwinder.has_unmapped };
+                                   .sp = at->sp, .plain_end = sleeper_plain_end(hand, at) };
     jsp_memread_begin(vm->mem, 0);
     vm->mem->calls = JSP_VMRUN_CALLS;
     vm->scratch_left = JSP_VMSTACK_SCRATCH;

@@ -4,7 +4,7 @@
 #
 # The difference of a pair of runs has the noise of the machine, which is larger than 0.1 %: if only
 # some pairs are within the budget, the CPU time of the library's threads decides, which the kernel
-# counts. PAIRS=10 ROUNDS=20000 takes half an hour. QUICK=1: one pair.
+# counts. PAIRS=10 ROUNDS=3000 takes half an hour, if a round takes 20 ms. QUICK=1: one pair.
 #
 # SPDX-License-Identifier: MIT
 set -eu

@@ -37,13 +37,14 @@ sleeps() # SOURCE
         whole
 }
 
-# Its stacks with 2 % of the time and more, with lines, where it sleeps.
+# Its stacks with 2 % of the time and more, with lines, where it sleeps: from Lua's own frames on,
+# since the C library calls the kernel in another way where there is a second thread.
 trees() # FILE
 {
     stacks '' lines weights | awk -F '\t' '
-        { of[substr($0, length($1) + 1)] += $1; all += $1 }
+        { w = $1; all += w; if (sub(/.*C:fread/, "")) of[$0] += w }
         END { for (s in of) if (of[s] > all / 50) print s }' | grep leaf | sort >"$1"
-    [ "$(wc -l <"$1")" -ge 3 ] && grep -q "read.*leaf.*wait.*guarded" "$1"
+    [ "$(wc -l <"$1")" -ge 3 ] && grep -q "FILE[*].read.*leaf.*wait.*guarded" "$1"
 }
 
 one()

@@ -43,6 +43,28 @@ near() # FUNCTION MS: at least so many, and not those of the other one
         "${near_ms:-0}" -lt $(($2 * 3 / 2))
 }
 
+# The baseline compiler takes such a callback after some calls; both functions sleep at one depth.
+cat >compiled.js <<'END'
+const {GLib} = imports.gi;
+const loop = new GLib.MainLoop(null, false);
+function first(ms) { GLib.usleep(1000 * ms); }
+function second(ms) { GLib.usleep(1000 * ms); }
+function work(n) { let x = 1; for (let i = 0; i < n; i++) x = (x * 31 + i) & 0xffff; return x; }
+let n = 0, sum = 0;
+function turn() {
+    sum += work(10);
+    if (n >= 30) {
+        first(50);
+        second(100);
+    }
+    if (++n === 50)
+        loop.quit();
+    return true;
+}
+GLib.timeout_add(0, 1, turn);
+loop.run();
+END
+
 record() # SCRIPT
 {
     check "$1" "$GJS" --profile-clock=wall --profile-output=cap "$1"
@@ -56,6 +78,12 @@ near second 1800
 # a place is new to the looker once; a signal may meet each of them
 check 'few signals' info_has cap 'looks .*, [0-9]{1,2} with frames of the host'
 check 'the calls sleep on' info_has cap 'looks .*, [0-9]{1,2} calls interrupted'
+
+# Where compiled code is on the stack, a sleep has a signal or two.
+record compiled.js
+near first 1000
+near second 2000
+check 'few signals for each' info_has cap 'looks .*[ ,]([0-9]{1,2}|1[0-9]{2}) with frames of the host'
 
 record loop.js
 near main 2000

@@ -138,7 +138,7 @@ static uint32_t walk_asleep(void *host, const jsprof_asleep *at, jsprof_frame *o
     char *name = jsprof_scratch(at->reader, 16);
     uint64_t word;
     host_count(&w->n);
-    atomic_fetch_add(&w->n_plain, at->is_plain);
+    atomic_fetch_add(&w->n_plain, at->plain_end == 0);
     bool is_right = w->seal == SEAL && max && name && at->size == sizeof *at && at->pc &&
                     jsprof_read(at->reader, name, w->name, 16) &&
                     jsprof_read(at->reader, &word, (const void *)at->sp, sizeof word) &&
