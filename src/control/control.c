@@ -519,6 +519,15 @@ int jsp_control_join(jsprof *p, const char *vm)
     return jsp_explain(err, "control socket: %s", jsp_control_why(why, err));
 }
 
+void jsp_control_name(const jsprof *p, const char *vm)
+{
+    pthread_mutex_lock(&control.lock);
+    for (struct control_member *m = control.members; m; m = m->next)
+        if (m->session == p)
+            snprintf(m->vm, sizeof m->vm, "%s", vm);
+    pthread_mutex_unlock(&control.lock);
+}
+
 /* Remove a session from the list, with the lock held. Return false if it is not there. */
 static bool control_remove(const jsprof *p)
 {
