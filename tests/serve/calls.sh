@@ -3,14 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000); }
-END_OF_PROGRAM
+spin_lark 'spin(1000);'
 start "$B/bin/lark" --profile-control spin.lark
 run calls $pid
 is_rc 1

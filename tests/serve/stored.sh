@@ -5,15 +5,7 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-label("route", "/login");
-while 1 < 2 { spin(100000); }
-END_OF_PROGRAM
+spin_lark 'label("route", "/login"); spin(100000);'
 
 # A file a second, until there are three of them; the last one is being written.
 JSPROF_CONTINUOUS=folder JSPROF_SEGMENT=1s JSPROF_KEEP=24s JSPROF_HZ=1000 "$B/bin/lark" spin.lark &
