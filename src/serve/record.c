@@ -291,6 +291,9 @@ static int record_nothing(const struct record *r, const char *program, int statu
                         status - LAUNCH_SIGNAL);
     if (stat(r->output, &is) == 0 && !is.st_size)
         return cli_fail(r->output, "nothing could be written into it");
+    if (status)
+        return cli_fail(r->ask.command, "%s recorded nothing: it ended with status %d before it "
+                        "began to, or has nothing that records", program, status);
     return cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no Lua that has "
                     "the module, and no host that obeys JSPROF, and the library for others is not "
                     "there or did not run", program);

@@ -23,6 +23,9 @@ dump_until()
     wrong "has no line like: $missing"
 }
 
+run dump
+is_rc 2
+says 'no capture and no process named'
 spin_lark
 start "$B/bin/lark" --profile-control spin.lark
 dump_until "^thread $pid main: running" 'spin \(spin\.lark:1\)' '  main  \[lark\]'

@@ -146,7 +146,10 @@ status, body, answer = ask("/debug/jsprof/flamegraph?seconds=1&host=lark")
 check(status == 200 and b"<html" in body and b"spin" in body, "flamegraph: %s" % body[:200])
 body = until_counts("/debug/jsprof/otlp?seconds=1", all_there)
 check(b"process.runtime.name" in body and b"/of-spin" in body, "otlp: %s" % body[:200])
-check(ask("/debug/pprof/profile?seconds=1&host=another")[0] == 503, "has a host that is not there")
+status, body, answer = ask("/debug/pprof/profile?seconds=1&host=another")
+check(status == 503 and b"has this pid or host" in body, "has a host that is not there: %s" % body)
+status, body, answer = ask("/debug/jsprof/report?seconds=1")
+check(b" of 3 processes" in body or b" of 2 processes" in body, "is of one process: %s" % body)
 
 # A client that goes away ends the recording.
 until_ready()
