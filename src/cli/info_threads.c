@@ -248,7 +248,12 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
           stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    if (is_total && !is_whole) {
+    uint64_t of_threads = 0;
+    for (uint32_t i = 0; i < all->n; i++)
+        of_threads += all->threads[i].is.lost;
+    if (is_total && is_whole && sum->lost > of_threads) { /* those of a removed file */
+        cli_info_extras(&(struct cli_info_sum){ .t = all->all });
+    } else if (is_total && !is_whole) {
         cli_info_extras(&(struct cli_info_sum){ .t = all->all });
         puts("The lines of threads are as of the last time that the file took them.");
     }
