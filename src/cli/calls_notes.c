@@ -125,6 +125,7 @@ static void notes_changes(const struct cli_calls *c)
     jsprof_read_counting last = { .size = sizeof last };
     uint64_t n = (uint64_t)jsprof_read_countings(c->calls, 0, NULL, 0);
     if (n && jsprof_read_countings(c->calls, n - 1, &last, 1) == 1 && !notes_modes_of(&last) &&
+        notes_since(c, last.time) &&
         notes_at(c, last.time) + NOTES_END_NS > notes_at(c, c->sum.time))
         n--;
     uint64_t first = notes_first(c, n);
