@@ -379,6 +379,11 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
  * jsprof_error_text names the variable, its value and what is allowed. */
 JSPROF_API int jsprof_start_from_env(jsprof **out) JSPROF_COLD;
 
+/* Name the interpreter and its version for `jsprof ps` as jsprof_options.vm does, at any time: for
+ * a host whose options come from the environment. A session that does not listen is seen by nobody;
+ * then this does nothing. -EINVAL: NULL. */
+JSPROF_API int jsprof_vm_set(jsprof *p, const char *vm) JSPROF_COLD;
+
 /* The number of timer expirations that were kept and lost. This equation always holds:
  * expirations = kept + lost_ring + lost_paused + lost_late + lost_write + lost_stack +
  *               lost_blocked + lost_undelivered + lost_fold + lost_quick */

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include <dlfcn.h>
+#include <jsapi.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -143,6 +144,16 @@ int recording_hide_glue(void)
     return err;
 }
 
+/* Name the engine for `jsprof ps`: it calls itself JavaScript-C102.15.1. */
+int recording_name()
+{
+    const char *own = JS_GetImplementationVersion();
+    char vm[32];
+
+    snprintf(vm, sizeof vm, "SpiderMonkey %s", own + strcspn(own, "0123456789"));
+    return jsprof_vm_set(recording_request.session, vm);
+}
+
 /* Start the session with the first thread. */
 int recording_begin(void)
 {
@@ -151,6 +162,8 @@ int recording_begin(void)
 
     if (err == 0)
         err = sources_name(r->session);
+    if (err == 0)
+        err = recording_name();
     if (err == 0)
         err = jsprof_calls_allow(r->session, 0); /* counts.h counts from the start to the end */
     if (err == 0 && atexit(recording_close) != 0)

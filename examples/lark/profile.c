@@ -168,6 +168,7 @@ bool lark_profile_start(const struct lark_profile_options *options)
         return true;
     profile_tell_path();
     profile_mark_loop();
+    jsprof_vm_set(profile_session, options->open.vm);
     err = jsprof_thread_attach(profile_session, "main", &lark_profile_thread);
     bool has_tasks = options->tasks || options->open.stalls ||
                      (!is_asked && profile_env_has_tasks());

@@ -18,6 +18,8 @@ static int profile_work(struct jsp_profile *p, const struct jsp_profile_options 
         return -ENOMEM;
     if (options)
         w->options = *options;
+    p->is_part = w->options.from_ns || w->options.to_ns || w->options.during ||
+                 w->options.under_task;
     int err = jsp_native_files_init(&p->natives);
     p->natives.demangle = w->options.demangle;
     p->natives.demangle_context = w->options.demangle_context;

@@ -128,6 +128,7 @@ struct jsp_profile {
     struct jsp_function *functions;
     const char **files; /* source files of native lines; files[0] is none */
     uint32_t n_processes, n_threads, n_stacks, n_states, n_functions, n_files;
+    bool is_part;    /* the options have chosen samples */
     bool is_of_many; /* threads[] are of more than one process */
     struct jsp_spans during; /* of the marks that were asked for */
     struct jsp_chains *chains; /* of the tasks of samples; NULL: not asked for */

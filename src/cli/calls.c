@@ -172,7 +172,8 @@ static int calls_run(struct cli_arguments *a)
     ask.how.n_trims = n_trims;
     ask.how.flags = JSPROF_READ_NO_SAMPLES | (has_no_maps ? JSPROF_READ_GENERATED : 0u);
     if (a->n_files < 1 || a->n_files > 2)
-        return cli_usage(a->command, a->n_files ? "two captures at most" : "no capture named");
+        return cli_usage(a->command, a->n_files ? "two captures at most"
+                                                : "no capture and no process named");
     pid_t pid;
     bool is_process = a->n_files == 1 && remote_pid(a->files[0], &pid);
     if ((is_on || is_off) && (!is_process || is_on == is_off))

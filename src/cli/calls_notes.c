@@ -107,6 +107,17 @@ static uint64_t notes_since(const struct cli_calls *c, int64_t time)
     return at > begin ? at - begin : 0;
 }
 
+/* Return the first change that the recording has seen, or the last one before it. */
+static uint64_t notes_first(const struct cli_calls *c, uint64_t n)
+{
+    jsprof_read_counting next = { .size = sizeof next };
+    uint64_t first = 0;
+    while (first + 1 < n && jsprof_read_countings(c->calls, first + 1, &next, 1) == 1 &&
+           !notes_since(c, next.time))
+        first++;
+    return first;
+}
+
 /* Print when the modes of counting changed, because the figures cover only these times. A last
  * change that only marks the end of the host does not count. */
 static void notes_changes(const struct cli_calls *c)
@@ -114,20 +125,26 @@ static void notes_changes(const struct cli_calls *c)
     jsprof_read_counting last = { .size = sizeof last };
     uint64_t n = (uint64_t)jsprof_read_countings(c->calls, 0, NULL, 0);
     if (n && jsprof_read_countings(c->calls, n - 1, &last, 1) == 1 && !notes_modes_of(&last) &&
+        notes_since(c, last.time) &&
         notes_at(c, last.time) + NOTES_END_NS > notes_at(c, c->sum.time))
         n--;
-    if (n < 2)
+    uint64_t first = notes_first(c, n);
+    if (n - first < 2) {
+        jsprof_read_countings(c->calls, first, &last, 1);
+        if (n >= 2 && !notes_modes_of(&last))
+            puts("Counted: before the recording; in it, nothing");
         return;
+    }
     fputs("Counted:", stdout);
-    for (uint64_t i = 0; i < n && i < 4; i++) {
+    for (uint64_t i = first; i < n && i < first + 4; i++) {
         char words[64], time[CLI_NUMBER];
         jsprof_read_countings(c->calls, i, &last, 1);
         uint64_t modes = notes_modes_of(&last);
         cli_calls_modes_text(words, modes);
-        printf("%s from %s %s", i ? "," : "",
+        printf("%s from %s %s", i > first ? "," : "",
                cli_exact_duration(time, notes_since(c, last.time)), modes ? words : "nothing");
     }
-    puts(n > 4 ? ", ..." : "");
+    puts(n - first > 4 ? ", ..." : "");
 }
 
 void cli_calls_notes(const struct cli_calls *c)

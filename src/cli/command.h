@@ -37,6 +37,9 @@ extern const struct cli_command cli_stalls;
 extern const struct cli_command cli_causes;
 extern const struct cli_command cli_merge;
 
+/* `jsprof merge` of files, of which one may be the output, too. */
+int cli_merge_into(const char *output, const char *const *files, int n);
+
 /* Of a capture without tasks. */
 #define CLI_NO_TASKS                                                                         \
     "no tasks in this capture: the host recorded none (see \"Tasks and turns of a loop\" "    \

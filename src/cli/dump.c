@@ -379,6 +379,8 @@ static int dump_run(struct cli_arguments *a)
                                           { 0 } };
     if (cli_options(a, options) || cli_form_check(a->command, &d.form))
         return CLI_USAGE;
+    if (!a->n_files)
+        return cli_usage(a->command, "no capture and no process named");
     const char *path = cli_one_file(a);
     pid_t pid;
     if (!path)

@@ -5,6 +5,7 @@
 #include "head.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "functions.h"
@@ -88,6 +89,28 @@ struct cli_span cli_head_command(const struct cli_capture *c)
     return cli_span(c->info.host);
 }
 
+static int head_compare(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Return of how many processes the threads are. */
+static unsigned head_processes(const struct cli_capture *c, uint64_t threads)
+{
+    int32_t *pids = calloc(threads, sizeof *pids);
+    jsprof_read_thread t = { .size = sizeof t };
+    unsigned n = 0;
+    for (uint64_t i = 0; pids && i < threads; i++)
+        pids[i] = jsprof_read_threads(c->reader, i, &t, 1) == 1 ? t.pid : 0;
+    if (pids)
+        qsort(pids, threads, sizeof *pids, head_compare);
+    for (uint64_t i = 0; pids && i < threads; i++)
+        n += !i || pids[i] != pids[i - 1];
+    free(pids);
+    return n;
+}
+
 void cli_head_counts(const struct cli_head *h, bool is_markdown)
 {
     const struct cli_capture *c = h->capture;
@@ -112,6 +135,9 @@ void cli_head_counts(const struct cli_head *h, bool is_markdown)
     int64_t threads = info->is_of_threads ? 0 : jsprof_read_threads(c->reader, 0, NULL, 0);
     if (threads > 1)
         printf("%s%u threads", dot, (unsigned)threads);
+    unsigned processes = threads > 1 ? head_processes(c, (uint64_t)threads) : 1;
+    if (processes > 1)
+        printf(" of %u processes", processes);
     putchar('\n');
 }
 

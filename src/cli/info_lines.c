@@ -86,7 +86,7 @@ void cli_info_recorded(const struct cli_capture *c, const char *label)
     cli_colour(s, CLI_WARM);
     /* Print what the file lacks. A recording that was killed has no end, but is complete up to
      * its last flush. */
-    bool is_partial = info->lacks_end;
+    bool is_partial = info->lacks_end || (!is_ours && !info->samples && end > last_time);
     double last = info_seconds(c, last_time);
     if (is_partial && is_final)
         printf("; incomplete, nothing of it is in the file after %.2f s", last);

@@ -166,8 +166,9 @@ int cli_info_adds_up(const struct cli_capture *c, const struct cli_accounts *all
                           "MISMATCH: thread %" PRId32 " had %" PRIu64
                           " expiration%s, but kept %" PRIu64 " and lost %" PRIu64,
                           t->tid, t->expirations, cli_s(t->expirations), t->kept, t->lost);
-    /* During a recording, samples are written before the counts that include them. */
-    if (t->is_newest &&
+    /* During a recording, samples are written before the counts that include them. What a cut file
+     * lacks is known. */
+    if (t->is_newest && !c->is_cut &&
         (is_final ? t->kept_of_tid != t->in_file : t->kept_of_tid > t->in_file))
         status = cli_fail(c->label,
                           "MISMATCH: thread %" PRId32 " kept %" PRIu64
@@ -184,6 +185,8 @@ static int info_verdict(const struct cli_capture *c, const struct cli_accounts *
     bool is_final = strcmp(c->info.state, "final") == 0;
     if (!a->session.has_total) /* each thread is checked separately */
         return CLI_OK;
+    if (c->is_cut && sum->kept > in_file) /* the line that says so is there */
+        return CLI_FAILED;
     if (sum->expirations != sum->kept + sum->lost)
         return cli_fail(c->label,
                         "MISMATCH: %" PRIu64 " expiration%s, but %" PRIu64 " kept and %" PRIu64
@@ -222,7 +225,9 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
         return CLI_OK;
     }
     int status = info_verdict(c, all);
-    for (uint32_t i = 0; i < all->n; i++)
+    bool is_short = status && c->is_cut && sum->kept > c->info.weight;
+    /* one line for what has no end: the sum, or the first thread */
+    for (uint32_t i = 0; i < all->n && !(status && c->info.lacks_end); i++)
         if (cli_info_adds_up(c, all, &all->threads[i]))
             status = CLI_FAILED;
     uint64_t quick = all->all.lost[JSP_LOST_QUICK];
@@ -231,15 +236,24 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
     if (quick)
         printf("%s in quick turns + ", cli_count(a, quick));
     printf("%s lost: ", cli_count(d, sum->lost - quick));
-    cli_colour(&c->style, status ? CLI_HOT : is_whole ? CLI_GOOD : CLI_WARM);
-    fputs(status     ? "DOES NOT ADD UP"
+    cli_colour(&c->style, status && !is_short ? CLI_HOT : is_whole ? CLI_GOOD : CLI_WARM);
+    if (is_short)
+        printf("the file is cut, and has samples for %s of those kept",
+               cli_count(d, c->info.weight));
+    fputs(is_short   ? ""
+          : status   ? "DOES NOT ADD UP"
           : is_whole ? "adds up, and the file holds them all"
           : is_total ? "incomplete, but all that is missing is counted"
                      : "incomplete, and what was counted last is not in it",
           stdout);
     cli_colour(&c->style, CLI_PLAIN);
     putchar('\n');
-    if (is_total && !is_whole) {
+    uint64_t of_threads = 0;
+    for (uint32_t i = 0; i < all->n; i++)
+        of_threads += all->threads[i].is.lost;
+    if (is_total && is_whole && sum->lost > of_threads) { /* those of a removed file */
+        cli_info_extras(&(struct cli_info_sum){ .t = all->all });
+    } else if (is_total && !is_whole) {
         cli_info_extras(&(struct cli_info_sum){ .t = all->all });
         puts("The lines of threads are as of the last time that the file took them.");
     }

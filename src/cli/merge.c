@@ -36,13 +36,13 @@ struct merge {
     struct cli_outfile out;
 };
 
-static int merge_open(struct merge *m, const struct cli_arguments *a)
+static int merge_open(struct merge *m, const char *const *files, int n)
 {
-    for (; m->n < a->n_files; m->n++) {
+    for (; m->n < n; m->n++) {
         struct cli_capture *c = &m->captures[m->n];
-        if (cli_load_with(c, a->files[m->n],
+        if (cli_load_with(c, files[m->n],
                           &(jsprof_read_options){ .size = sizeof(jsprof_read_options) },
-                          a->command))
+                          cli_merge.name))
             return CLI_FAILED;
         m->inputs[m->n] = c->reader;
         const char *why = jsp_merge_refuses_reader(m->inputs[0], m->inputs[m->n]);
@@ -75,9 +75,24 @@ static int merge_write(struct merge *m, const char *output)
     return cli_outfile_close(&m->out, CLI_OK);
 }
 
-static int merge_run(struct cli_arguments *a)
+int cli_merge_into(const char *output, const char *const *files, int n)
 {
     static struct merge m; /* its block of output is large */
+    m.captures = calloc((size_t)n, sizeof *m.captures);
+    m.inputs = calloc((size_t)n, sizeof *m.inputs);
+    int status = m.captures && m.inputs ? merge_open(&m, files, n)
+                                        : cli_fail(output, "%s", strerror(ENOMEM));
+    if (status == CLI_OK)
+        status = merge_write(&m, output);
+    while (m.n > 0)
+        cli_close(&m.captures[--m.n]);
+    free(m.captures);
+    free(m.inputs);
+    return status;
+}
+
+static int merge_run(struct cli_arguments *a)
+{
     const char *output = NULL;
     const struct cli_option options[] = { { "o", NULL, &output, NULL },
                                           { "output", NULL, &output, NULL },
@@ -91,19 +106,7 @@ static int merge_run(struct cli_arguments *a)
     if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO))
         return cli_usage(a->command, "a capture is not for a terminal: name a file");
     int status = cli_outfile_spares(output, a->files, a->n_files);
-    if (status)
-        return status;
-    m.captures = calloc((size_t)a->n_files, sizeof *m.captures);
-    m.inputs = calloc((size_t)a->n_files, sizeof *m.inputs);
-    status = m.captures && m.inputs ? merge_open(&m, a)
-                                    : cli_fail(output, "%s", strerror(ENOMEM));
-    if (status == CLI_OK)
-        status = merge_write(&m, output);
-    while (m.n > 0)
-        cli_close(&m.captures[--m.n]);
-    free(m.captures);
-    free(m.inputs);
-    return status;
+    return status ? status : cli_merge_into(output, a->files, a->n_files);
 }
 
 const struct cli_command cli_merge = {

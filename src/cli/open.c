@@ -109,11 +109,24 @@ int cli_which_file(const char *const words[2])
     return !open_is_there(words[0]) && open_is_there(words[1]);
 }
 
+/* A file that has another name for people. */
+static struct {
+    char path[64], label[128];
+} open_called;
+
+void cli_call_file(const char *path, const char *label)
+{
+    snprintf(open_called.path, sizeof open_called.path, "%s", path);
+    snprintf(open_called.label, sizeof open_called.label, "%s", label);
+}
+
 void cli_name_capture(struct cli_capture *c, const char *path)
 {
     memset(c, 0, sizeof *c);
     c->path = path;
-    c->label = strcmp(path, "-") == 0 ? "standard input" : path;
+    c->label = strcmp(path, "-") == 0                  ? "standard input"
+               : strcmp(path, open_called.path) == 0 ? open_called.label
+                                                       : path;
     c->style = cli_style_get();
 }
 

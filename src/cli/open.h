@@ -20,6 +20,9 @@ struct cli_capture {
     bool is_cut;           /* it ends inside a record: reported */
 };
 
+/* From now on call the file of this path so, in messages and documents. Both are copied. */
+void cli_call_file(const char *path, const char *label);
+
 /* Set path, label and style alone. */
 void cli_name_capture(struct cli_capture *c, const char *path);
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,8 +58,11 @@ static struct {
     time_t since;
     uint64_t deaf_until; /* on CLOCK_MONOTONIC: accept nobody, for the lack of descriptors */
     struct jsp_peer *peers; /* owned: CONTROL_PEERS */
+    struct stat handed;     /* the file of `handed_fd` */
+    int handed_fd;          /* a session is taking it over; -1: none */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER,
-              .place = { .fd = -1, .folder = -1 }, .bell = { .ends = { -1, -1 } } };
+              .place = { .fd = -1, .folder = -1 }, .bell = { .ends = { -1, -1 } },
+              .handed_fd = -1 };
 
 static pthread_once_t control_once = PTHREAD_ONCE_INIT;
 static int control_fork_error;
@@ -109,8 +113,8 @@ static void control_info(const struct jsp_peer *peer)
     jsp_peer_say(peer, "end\n");
 }
 
-/* A fork waits until a descriptor of a connection has its place, or has lost it: the child
- * closes those that have one. */
+/* A fork waits until a descriptor of a connection, or one that came over it, has its place, or has
+ * lost it: the child closes those that have one. */
 static pthread_mutex_t control_coming = PTHREAD_MUTEX_INITIALIZER;
 
 static void control_drop(struct jsp_peer *peer)
@@ -176,6 +180,35 @@ static const char *control_why(char text[JSP_PEER_WORD + 64], const struct contr
                : jsprof_strerror(err);
 }
 
+/* Let the session take over what the peer passed. The child of a fork meanwhile closes it, whether
+ * the session has it already or not. */
+static int control_hand(struct jsp_peer *peer, jsprof *p, struct jsp_session_aim *aim)
+{
+    pthread_mutex_lock(&control_coming);
+    aim->fd = peer->passed;
+    int err = fstat(aim->fd, &control.handed) < 0 ? -errno : 0;
+    if (!err) {
+        control.handed_fd = aim->fd;
+        peer->passed = -1;
+    }
+    pthread_mutex_unlock(&control_coming);
+    if (err)
+        return err;
+    err = jsp_session_record(p, aim);
+    control.handed_fd = -1;
+    return err;
+}
+
+static void control_drop_handed(void)
+{
+    struct stat is;
+    int fd = control.handed_fd;
+    if (fd >= 0 && fstat(fd, &is) == 0 && is.st_dev == control.handed.st_dev &&
+        is.st_ino == control.handed.st_ino)
+        close(fd);
+    control.handed_fd = -1;
+}
+
 static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
 {
     char text[JSP_PEER_WORD + 64];
@@ -188,17 +221,11 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
         control_refuse(peer, -EBADF, "no writable descriptor came, or the process has none");
         return;
     }
-    const struct jsp_session_aim aim = { .fd = peer->passed, .hz = r->hz,
-                                         .clock = (enum jsp_clock)r->clock,
-                                         .looker = r->looker, .compact = r->compact,
-                                         .stall_ns = r->stall_us * UINT64_C(1000),
-                                         .tasks = r->tasks, .alloc = r->alloc };
-    peer->passed = -1; /* the session takes it over */
-    int err = m->recorder ? -EBUSY : 0;
-    if (err)
-        close(aim.fd);
-    else
-        err = jsp_session_record(m->session, &aim);
+    struct jsp_session_aim aim = { .fd = -1, .hz = r->hz, .clock = (enum jsp_clock)r->clock,
+                                   .looker = r->looker, .compact = r->compact,
+                                   .stall_ns = r->stall_us * UINT64_C(1000),
+                                   .tasks = r->tasks, .alloc = r->alloc };
+    int err = m->recorder ? -EBUSY : control_hand(peer, m->session, &aim);
     if (err) {
         control_refuse(peer, err, control_why(text, m, err));
         return;
@@ -263,7 +290,9 @@ static void control_serve(struct jsp_peer *peer)
 
 static void control_hear(struct jsp_peer *peer)
 {
+    pthread_mutex_lock(&control_coming);
     enum jsp_peer_news news = jsp_peer_receive(peer);
+    pthread_mutex_unlock(&control_coming);
     while (news == JSP_PEER_LINE && peer->fd >= 0 && jsp_peer_has_line(peer))
         control_serve(peer);
     if (news == JSP_PEER_ENDED)
@@ -437,6 +466,7 @@ static void control_in_child(void)
     control_has_descriptors();
     for (int i = 0; i < CONTROL_PEERS; i++)
         jsp_peer_close(&control.peers[i]);
+    control_drop_handed();
     jsp_control_leave_place(&control.place);
     jsp_bell_close(&control.bell);
     control.peers = NULL;
@@ -487,6 +517,15 @@ int jsp_control_join(jsprof *p, const char *vm)
         return 0;
     free(m);
     return jsp_explain(err, "control socket: %s", jsp_control_why(why, err));
+}
+
+void jsp_control_name(const jsprof *p, const char *vm)
+{
+    pthread_mutex_lock(&control.lock);
+    for (struct control_member *m = control.members; m; m = m->next)
+        if (m->session == p)
+            snprintf(m->vm, sizeof m->vm, "%s", vm);
+    pthread_mutex_unlock(&control.lock);
 }
 
 /* Remove a session from the list, with the lock held. Return false if it is not there. */

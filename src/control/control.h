@@ -19,6 +19,9 @@
  * does. Return 0 or a negative errno, which is explained. */
 int jsp_control_join(jsprof *p, const char *vm);
 
+/* Name the program's interpreter anew. Any session; it may not have joined. */
+void jsp_control_name(const jsprof *p, const char *vm);
+
 /* Before the session is closed: end its recording, and let no peer see it. Any session; it may not
  * have joined. */
 void jsp_control_leave(const jsprof *p);

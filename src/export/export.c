@@ -14,6 +14,16 @@ int64_t jsp_export_time_of_day(const struct jsp_profile *p)
     return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
 }
 
+uint64_t jsp_export_span(const struct jsp_profile *p)
+{
+    const struct jsp_read *c = p->capture;
+    uint64_t samples = p->last_sample > p->first_sample
+                           ? (uint64_t)p->last_sample - (uint64_t)p->first_sample : 0;
+    uint64_t whole = !p->is_part && c->time > 0 && c->end_time > c->time
+                         ? (uint64_t)c->end_time - (uint64_t)c->time : 0;
+    return whole > samples ? whole : samples;
+}
+
 const struct jsp_export_host *jsp_export_host(const struct jsp_export *e, int32_t recorded)
 {
     for (uint32_t i = 0; i < e->n_hosts; i++)

@@ -32,6 +32,10 @@ struct jsp_export {
 /* Return when the recording started, in ns of the time of day; 0: unknown. */
 int64_t jsp_export_time_of_day(const struct jsp_profile *p);
 
+/* Return for how many ns it was recorded; 0: unknown. Of a part of a recording, or of one without
+ * an end, this is the time from the first sample to the last one. */
+uint64_t jsp_export_span(const struct jsp_profile *p);
+
 /* Return the process of this number, or NULL if it is not known. */
 const struct jsp_export_host *jsp_export_host(const struct jsp_export *e, int32_t recorded);
 

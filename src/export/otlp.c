@@ -306,9 +306,9 @@ static void otlp_profile(struct otlp *x, int32_t pid, struct otlp_part part, uin
     int64_t day = jsp_export_time_of_day(p);
     if (day)
         jsp_proto_fixed(&x->profile, OTLP_TIME, (uint64_t)day);
-    if (p->last_sample > p->first_sample)
-        jsp_proto_u64(&x->profile, OTLP_DURATION,
-                      (uint64_t)p->last_sample - (uint64_t)p->first_sample);
+    uint64_t span = jsp_export_span(p);
+    if (span)
+        jsp_proto_u64(&x->profile, OTLP_DURATION, span);
     if (!is_plain) {
         otlp_type(x, OTLP_PERIOD_TYPE, is_bytes ? "space" : types[1], types[2]);
         jsp_proto_u64(&x->profile, OTLP_PERIOD, is_bytes ? p->heap.every : p->period_ns);

@@ -107,8 +107,8 @@ static void pprof_head(struct pprof *x)
     }
     pprof_number(x, PPROF_TIME, (uint64_t)jsp_export_time_of_day(p));
     /* a single sample is one period: Parca has a type of its own for no duration at all */
-    uint64_t span = p->last_sample > p->first_sample
-                        ? (uint64_t)p->last_sample - (uint64_t)p->first_sample : p->period_ns;
+    uint64_t span = jsp_export_span(p);
+    span = span ? span : p->period_ns;
     if (span)
         pprof_number(x, PPROF_DURATION, span);
 }

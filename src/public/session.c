@@ -252,6 +252,16 @@ int jsprof_start_from_env(jsprof **out)
     return jsp_explain(err, "JSPROF=%.200s: %s", options.path, jsprof_strerror(err));
 }
 
+int jsprof_vm_set(jsprof *p, const char *vm)
+{
+    if (!p || !vm)
+        return -EINVAL;
+    struct public_host host = public_enter();
+    jsp_control_name(p, vm);
+    public_leave(&host);
+    return 0;
+}
+
 int jsprof_stats_get(jsprof *p, jsprof_stats *out)
 {
     jsprof_stats stats = { 0 };

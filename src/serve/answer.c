@@ -98,7 +98,9 @@ static bool answer_record(const struct http_request *r, int client, struct fleet
     int err = fleet_record(f, &ask);
     if (!err)
         err = fleet_read(f, format);
-    if (err)
+    if (err == -ENOENT && (pid || has_host))
+        answer_line(client, 503, "no process that listens has this pid or host: see jsprof ps");
+    else if (err)
         answer_error(client, err);
     return !err;
 }

@@ -21,7 +21,8 @@ enum {
     FLEET_LOOK_MS = 1000, /* between two looks whether a signal ends the command */
     FLEET_LATE_MS = 2000, /* wait so long for processes after the end */
     FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
-    FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
+    FLEET_PART = 8,       /* ... but they have all together this part of the window at most, and
+                           * one that begins late ends so much later at most */
     FLEET_PATH = 40,
 };
 
@@ -122,11 +123,11 @@ static int fleet_ask_one(struct fleet *f, const struct serve_process *p,
                          const struct fleet_ask *ask)
 {
     const struct serve_session *s = fleet_session(p);
-    int64_t ms = f->until_ms - fleet_now_ms() + FLEET_LATE_MS; /* if nobody ends it before */
+    int64_t ms = ask->ms + ask->ms / FLEET_PART + FLEET_LATE_MS; /* if nobody ends it before */
     if (!s && !p->n_sessions && !p->err)
         return 0; /* it has nothing to record */
     f->n_processes++;
-    int err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms > 1 ? ms : 1) : 0;
+    int err = s ? fleet_begin(&f->at[f->n], p, s, ask, ms) : 0;
     if (s && !err)
         f->n++;
     else
@@ -137,12 +138,10 @@ static int fleet_ask_one(struct fleet *f, const struct serve_process *p,
 static int fleet_ask_all(struct fleet *f, const struct fleet_ask *ask)
 {
     struct serve_list list;
-    int64_t until = fleet_now_ms() + ask->ms;
     int err = 0;
     if (serve_find(&list) < 0)
         return -ENOMEM;
-    f->until_ms = fleet_now_ms() + ask->ms / 2; /* at least, if one did not answer for long */
-    f->until_ms = f->until_ms > until ? f->until_ms : until;
+    f->until_ms = fleet_now_ms() + ask->ms;
     f->at = calloc((size_t)list.n + 1, sizeof *f->at);
     f->absent = calloc((size_t)list.n + 1, sizeof *f->absent);
     err = f->at && f->absent ? 0 : -ENOMEM;
@@ -160,8 +159,10 @@ static void fleet_hear(struct fleet_host *h)
 {
     char line[SERVE_LINE];
     int got;
-    while ((got = serve_line(&h->talk, line, 0)) == 1 && strcmp(line, "ok") == 0)
+    while ((got = serve_line(&h->talk, line, 0)) == 1 && strcmp(line, "ok") == 0) {
         h->has_begun = true;
+        h->begun_ms = fleet_now_ms();
+    }
     if (got == -ETIME)
         return;
     h->is_refused = got == 1 && !h->has_begun && serve_error(line);
@@ -171,21 +172,30 @@ static void fleet_hear(struct fleet_host *h)
     serve_end(&h->talk); /* done, an error, or the process has ended */
 }
 
-/* End the recordings that are to end by now, in the order in which they began: if all ended at
- * once, the answer would wait until each has had a processor. Return how long to wait for the next
- * one. */
+/* Return when a recording is to end: a window after its begin. If all ended at once, the answer
+ * would wait until each has had a processor, so the first ones end a little earlier. */
+static int64_t fleet_end(const struct fleet *f, uint32_t i, const struct fleet_ask *ask)
+{
+    int64_t span = (int64_t)f->n * FLEET_APART_MS, most = ask->ms / FLEET_PART;
+    int64_t late = f->at[i].has_begun ? f->at[i].begun_ms + ask->ms - f->until_ms : 0;
+    span = span < most ? span : most;
+    late = late < 0 ? 0 : late < most ? late : most;
+    return f->until_ms + (f->is_over ? 0 : late) - (int64_t)(f->n - 1 - i) * span / f->n;
+}
+
+/* End the recordings that are to end by now. Return how long to wait for the next one. */
 static int64_t fleet_stop(struct fleet *f, const struct fleet_ask *ask)
 {
-    int64_t n = f->n, now = fleet_now_ms(), span = n * FLEET_APART_MS;
-    span = span < ask->ms / FLEET_PART ? span : ask->ms / FLEET_PART;
-    for (; f->n_stopped < f->n; f->n_stopped++) {
-        int64_t at = f->until_ms - (n - 1 - f->n_stopped) * span / n;
-        if (at > now)
-            return at - now;
-        if (f->at[f->n_stopped].talk.fd >= 0)
-            serve_send(&f->at[f->n_stopped].talk, "jsprof 1 stop");
+    int64_t now = fleet_now_ms(), next = INT64_MAX;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct fleet_host *h = &f->at[i];
+        int64_t at = h->is_stopped ? INT64_MAX : fleet_end(f, i, ask);
+        if (at <= now && h->talk.fd >= 0)
+            serve_send(&h->talk, "jsprof 1 stop");
+        h->is_stopped |= at <= now;
+        next = at > now && at < next ? at : next;
     }
-    return f->until_ms + FLEET_LATE_MS - now;
+    return (next < INT64_MAX ? next : f->until_ms + ask->ms / FLEET_PART + FLEET_LATE_MS) - now;
 }
 
 /* Wait until all have ended, until the time is over, or until the client has gone. */
@@ -204,8 +214,10 @@ static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
         left = left < FLEET_LOOK_MS ? left : FLEET_LOOK_MS;
         if (open && poll(wait, open + 1, (int)left) < 0 && errno != EINTR)
             err = -errno;
-        if (remote_is_caught() && f->until_ms > fleet_now_ms())
-            f->until_ms = fleet_now_ms();
+        if (remote_is_caught() && !f->is_over) {
+            f->is_over = true;
+            f->until_ms = fleet_now_ms() < f->until_ms ? fleet_now_ms() : f->until_ms;
+        }
         if (wait[open].revents)
             err = -ECANCELED;
         for (uint32_t i = 0, k = 0; i < f->n && !err; i++)

@@ -37,6 +37,8 @@ struct fleet_host {
     char host[64], vm[64];
     int fd;                    /* owned: the capture */
     bool has_begun, has_ended, is_refused; /* it said so */
+    bool is_stopped;           /* it was asked to end */
+    int64_t begun_ms;          /* when it said that it has begun */
     uint64_t samples, lost;    /* as it says at its end */
 };
 
@@ -50,8 +52,8 @@ struct fleet {
     uint32_t n;
     struct fleet_absent *absent; /* owned */
     uint32_t n_absent, n_processes;
-    uint32_t n_stopped;        /* the first ones, which were asked to end */
     int64_t until_ms;          /* when the window ends */
+    bool is_over;              /* a signal has ended it before */
     jsprof_reader *reader;     /* owned */
     struct jsp_export_host *hosts; /* owned: of all captures that could be read */
     uint32_t n_hosts;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 #include "cli/open.h"
@@ -101,6 +102,16 @@ static int push_queue(struct push *p, const char *folder, uint32_t mib)
     return err ? cli_fail(path, "%s", strerror(-err)) : CLI_OK;
 }
 
+/* Make the folder for profiles, unless it is there. */
+static int push_folder(const struct push *p)
+{
+    struct stat is;
+    int err = mkdir(p->folder, 0777) < 0 ? errno : 0;
+    if (!err || (stat(p->folder, &is) == 0 && S_ISDIR(is.st_mode)))
+        return CLI_OK;
+    return cli_fail(p->folder, "%s", strerror(err == EEXIST ? ENOTDIR : err));
+}
+
 static int push_check(struct push *p, const char *kind, const char *seconds, const char *address)
 {
     static const char *const clocks[] = { "cpu", "wall", NULL };
@@ -149,9 +160,10 @@ static int push_go(struct push *p)
                  ", counted as dropped", all - known);
         lost += all - known;
     }
-    fprintf(stderr, "jsprof: push: %" PRIu64 " profiles of %" PRIu32 " windows, %" PRIu64
+    fprintf(stderr, "jsprof: push: %" PRIu64 " profile%s of %" PRIu32 " %s%s, %" PRIu64
             " bytes; %" PRIu64 " sent, %" PRIu64 " refused, %" PRIu64 " dropped, %" PRIu32
-            " wait\n", c->profiles, c->windows, c->bytes, sent, p->refused, lost, wait);
+            " wait\n", c->profiles, cli_s(c->profiles), c->windows, p->from ? "capture" : "window",
+            cli_s(c->windows), c->bytes, sent, p->refused, lost, wait);
     return p->refused || lost || c->failed_windows || p->is_unreadable ? CLI_FAILED : status;
 }
 
@@ -183,8 +195,8 @@ static int push_run(struct cli_arguments *a)
     if (push_check(&p, kind, seconds, a->files[0]))
         return CLI_USAGE;
     int status = push_headers(&p, token, basic);
-    if (status == CLI_OK && p.kind != PUSH_FOLDER)
-        status = push_queue(&p, queue, mib);
+    if (status == CLI_OK)
+        status = p.kind == PUSH_FOLDER ? push_folder(&p) : push_queue(&p, queue, mib);
     if (status == CLI_OK)
         status = push_go(&p);
     queue_close(&p.queue);

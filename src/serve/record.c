@@ -238,36 +238,26 @@ static bool record_is_child(const struct record *r, const char *path, const stru
 static int record_merge(struct record *r, const struct stat *since)
 {
     glob_t found;
-    char *pattern, *all;
+    char *pattern;
     int status = CLI_FAILED, n = 0;
-    if (asprintf(&pattern, "%s.*", r->output) < 0 || asprintf(&all, "%s.all", r->output) < 0)
-        return cli_fail(r->ask.command, "%s", strerror(ENOMEM)); /* a process that ends */
+    if (asprintf(&pattern, "%s.*", r->output) < 0)
+        return cli_fail(r->ask.command, "%s", strerror(ENOMEM));
     int err = glob(pattern, 0, NULL, &found);
     size_t n_found = err ? 0 : found.gl_pathc;
-    char **words = calloc(n_found + 4, sizeof *words);
-    const char **files = calloc(n_found + 4, sizeof *files);
-    if (words && files) {
-        words[n++] = (char *)(uintptr_t)r->output;
+    const char **files = calloc(n_found + 1, sizeof *files);
+    if (files) {
+        files[n++] = r->output;
         for (size_t i = 0; i < n_found; i++)
             if (record_is_child(r, found.gl_pathv[i], since))
-                words[n++] = found.gl_pathv[i];
-        int last = n;
-        words[n++] = (char *)(uintptr_t)"-o";
-        words[n++] = all;
-        struct cli_arguments a = { .command = "merge", .words = words, .n_words = n,
-                                   .files = files };
-        status = last > 1 ? cli_merge.run(&a) : CLI_OK;
-        if (status == CLI_OK && last > 1 && rename(all, r->output) < 0)
-            status = cli_fail(r->output, "%s", strerror(errno));
-        for (int i = 1; status == CLI_OK && i < last; i++)
-            unlink(words[i]);
+                files[n++] = found.gl_pathv[i];
+        status = n > 1 ? cli_merge_into(r->output, files, n) : CLI_OK;
+        for (int i = 1; status == CLI_OK && i < n; i++)
+            unlink(files[i]);
     }
     if (!err)
         globfree(&found);
-    free(words);
     free(files);
     free(pattern);
-    free(all);
     return status;
 }
 
@@ -301,6 +291,9 @@ static int record_nothing(const struct record *r, const char *program, int statu
                         status - LAUNCH_SIGNAL);
     if (stat(r->output, &is) == 0 && !is.st_size)
         return cli_fail(r->output, "nothing could be written into it");
+    if (status)
+        return cli_fail(r->ask.command, "%s recorded nothing: it ended with status %d before it "
+                        "began to, or has nothing that records", program, status);
     return cli_fail(r->ask.command, "%s recorded nothing: it is no GJS program, no Lua that has "
                     "the module, and no host that obeys JSPROF, and the library for others is not "
                     "there or did not run", program);

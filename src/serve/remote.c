@@ -163,6 +163,9 @@ int remote_begin(struct remote *r, const struct remote_ask *ask)
     const struct serve_process *p = remote_find(&list, ask->command, ask->pid);
     int status = p ? remote_ask(r, p, ask) : CLI_FAILED;
     serve_free(&list);
+    char path[REMOTE_PATH];
+    remote_path(path, ask->fd);
+    cli_call_file(path, r->who); /* where it is read, and has no name of its own */
     r->keeps = NULL;
     r->fd = ask->fd;
     r->until_ms = ask->ms ? remote_now_ms() + ask->ms + SERVE_ANSWER_MS : 0;

@@ -23,6 +23,13 @@ static int continuous_record(struct jsprof *p, int fd)
                                          .most_bytes = k->keep.file_bytes + JSP_WRITER_BYTES };
     int err = jsp_session_aim(p, &aim);
     p->keeping = !err;
+    if (!err) {
+        pthread_mutex_lock(&p->lock);
+        p->gone.expirations += k->stranded;
+        p->output.tallies.gone.lost += k->stranded;
+        pthread_mutex_unlock(&p->lock);
+        k->stranded = 0;
+    }
     k->began_ns = jsp_now_ns(CLOCK_MONOTONIC);
     return err;
 }

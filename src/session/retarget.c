@@ -8,6 +8,7 @@
  */
 #include "session.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -217,6 +218,8 @@ int jsp_session_aim_end(struct jsprof *p)
     jsp_session_last(p, &counts);
     jsp_signals_hush(&hushed);
     int err = jsp_session_complete(p, &counts);
+    if (p->output.writer.is_locked && p->output.writer.error == -ESTALE) /* it is removed */
+        p->given.keeper->stranded += jsp_tallies_sum(&p->output.tallies).lost;
     int closed = jsp_writer_close(&p->output.writer);
     jsp_signals_unhush(&hushed);
     retarget_to_null(p);

@@ -217,6 +217,7 @@ struct jsp_keeper {
     /* Under `change`. */
     struct jsp_keep keep;
     uint64_t began_ns;     /* when the file began */
+    uint64_t stranded;     /* expirations that a removed file did not take: for the next account */
     bool runs;             /* there is a thread */
     pthread_t thread;
 

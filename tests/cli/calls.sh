@@ -178,7 +178,7 @@ for command in report tree threads; do
 done
 run calls
 is_rc 2
-is_err 'jsprof calls: no capture named (try: jsprof calls --help)'
+is_err 'jsprof calls: no capture and no process named (try: jsprof calls --help)'
 run calls a b c
 is_rc 2
 is_err 'jsprof calls: two captures at most (try: jsprof calls --help)'

@@ -84,6 +84,44 @@ grep -q '"lacksEnd":true' made.html || wrong 'the page does not know it'
 run html good.cap -o made.html
 ! grep -q '"lacksEnd":true' made.html || wrong 'the page of a whole capture says it'
 
+# `jsprof info` says what is wrong in one line, wherever a file is cut: of its frame, or in what it
+# prints of the recording.
+cut_everywhere() # FILE
+{
+    size=$(wc -c <"$1") at=0 n=0
+    while [ $at -lt "$size" ]; do
+        head -c $at "$1" >cut.cap
+        run info cut.cap
+        [ $rc -le 1 ] || wrong "$1 at $at: exit status $rc"
+        [ "$(wc -l <err)" -le 1 ] || wrong "$1 at $at: more than one line"
+        cat err out | grep -qE 'empty file|cut inside the file header|cut by the end of the file '\
+'\(at byte [0-9]+\)$|killed or still running|nothing of it is in the file after' ||
+            wrong "$1 at $at: does not say that it is cut"
+        n=$((n + 1)) at=$((at + 64))
+    done
+    echo "$1: $n cuts of $size bytes"
+}
+cut_everywhere good.cap
+cut_everywhere calls.cap
+if [ -x "$B/bin/lark" ]; then
+    cat >work.lark <<'END_OF_PROGRAM'
+fn work(n) { let i = 0; while i < n { i = i + 1; } return i; }
+label("route", "/a");
+let k = 0;
+while k < 40 { work(1000000); k = k + 1; }
+END_OF_PROGRAM
+    JSPROF=plain.cap JSPROF_HZ=50 "$B/bin/lark" work.lark
+    JSPROF=compact.cap JSPROF_HZ=50 JSPROF_COMPACT=1 "$B/bin/lark" work.lark
+    JSPROF_CONTINUOUS=folder JSPROF_SEGMENT=1s "$B/bin/lark" work.lark
+    mv folder/*.cap folded.cap
+    for name in plain compact folded; do
+        run info $name.cap
+        is_rc 0
+        grep -qF 'the file holds them all' out || wrong 'is not whole'
+        cut_everywhere $name.cap
+    done
+fi
+
 # What is cut inside a record has its own line, and only that; so does `jsprof calls`.
 for command in report calls; do
     head -c $(($(boundaries calls.cap | tail -n 1) - 3)) calls.cap >cut.cap

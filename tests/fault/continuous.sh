@@ -129,11 +129,14 @@ ls "$JSPROF_CONTINUOUS"/*-$pid-*.cap >/dev/null || fail 'a new file of an ended 
     fail 'files of others are gone'
 rm -rf "$JSPROF_CONTINUOUS"
 
-# Somebody removes the folder: it comes back.
+# Somebody removes the folder: it comes back, and the next file counts what the removed one did not
+# take.
 begin 4500 20 8
 rm -rf "$JSPROF_CONTINUOUS"
 wait $pid || fail 'the folder was removed'
 whole "$JSPROF_CONTINUOUS"/*.cap
+for f in "$JSPROF_CONTINUOUS"/*.cap; do "$TOOL" info "$f"; done >"$OUT" 2>&1
+[ "$(grep -c ' not written' "$OUT")" = 1 ] || fail 'the loss is not counted once'
 near "$JSPROF_CONTINUOUS"/*.cap
 rm -rf "$JSPROF_CONTINUOUS"
 

@@ -3,17 +3,11 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000); }
-END_OF_PROGRAM
+spin_lark 'spin(1000);'
 start "$B/bin/lark" --profile-control spin.lark
 run calls $pid
 is_rc 1
+says "jsprof: process $pid (lark): "
 says 'the host counted none'
 run calls --on $pid
 is_rc 0
@@ -29,8 +23,15 @@ while after=$(calls) && [ "$after" -le "$before" ]; do # a slow machine gives it
     tries=$((tries + 1))
     [ $tries -lt 100 ] || { wrong "does not count: $before, then $after"; break; }
 done
+run calls --json $pid
+has "\"capture\":\"process $pid (lark)\""
 run calls --off $pid
 is_rc 0
+# A capture that begins later has the figures, and says that they are older.
+run record --seconds 0.3 --quiet -o later.cap $pid
+run calls later.cap
+is_rc 0
+has 'Counted: before the recording; in it, nothing'
 before=$(calls)
 sleep 0.5
 after=$(calls)

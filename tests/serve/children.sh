@@ -91,6 +91,19 @@ are() # N: so many captures of children; some shells execute their last program 
 # Of a shell, and of one that ends before its children.
 family sh all.sh
 are $n_all
+# What is said of the joined capture names it, not a file of the command's own.
+cat >two.sh <<END_OF_PROGRAM
+"$B/bin/lark" child.lark
+"$B/bin/lark" child.lark
+END_OF_PROGRAM
+JSPROF_CALLS=count
+export JSPROF_CALLS
+run record --children --merge -o a.cap -- sh two.sh
+unset JSPROF_CALLS
+is_rc 0
+says 'jsprof: a.cap: '
+says ' skipped: an earlier capture has the same'
+! grep -q 'a\.cap\.' err || wrong 'names another file'
 run record --children --merge --quiet -o b.cap -- sh -c 'sh all.sh & wait'
 is_rc 0
 run report --limit 0 b.cap

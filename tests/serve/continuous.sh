@@ -4,14 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { label("route", "/login"); spin(100000); }
-END_OF_PROGRAM
+spin_lark 'label("route", "/login"); spin(100000);'
 
 # kept: the expirations that are in the files of the folder.
 kept()

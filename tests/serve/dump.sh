@@ -23,10 +23,10 @@ dump_until()
     wrong "has no line like: $missing"
 }
 
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) { let i = 0; while i < n { i = i + 1; } return i; }
-while 1 < 2 { spin(1000000); }
-END_OF_PROGRAM
+run dump
+is_rc 2
+says 'no capture and no process named'
+spin_lark
 start "$B/bin/lark" --profile-control spin.lark
 dump_until "^thread $pid main: running" 'spin \(spin\.lark:1\)' '  main  \[lark\]'
 lark=$pid

@@ -83,7 +83,7 @@ class Push:
         with open(self.err) as f:
             text = f.read()
         check(self.process.returncode == status, "status %d: %s" % (self.process.returncode, text))
-        words = r"(\d+) profiles of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
+        words = r"(\d+) profiles? of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
         return text, [int(n) for n in re.search(words, text).groups()]
 
     def whole(self, status, lines, before=0):

@@ -14,14 +14,7 @@ if [ "${1:-}" != --inside ]; then # in namespaces of its own, for a small disk
     exit 77
 fi
 . "$SRCDIR/tests/serve/lib.sh"
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000000); }
-END_OF_PROGRAM
+spin_lark
 trap 'kill $pids 2>/dev/null || :; umount "$tmp/disk" 2>/dev/null || :; rm -rf "$tmp"' EXIT
 mkdir disk
 mount -t tmpfs -o size=64k none disk

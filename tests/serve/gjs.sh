@@ -21,6 +21,7 @@ start "$B/bin/gjs-console" loop.js
 unset JSPROF_CONTROL
 run ps --csv
 ! grep -q "^$silent," out || wrong 'lists one that does not listen'
+grep -q "^$pid,.*SpiderMonkey [1-9][0-9.]*" out || wrong 'does not name the engine'
 stop $silent
 # The second file has the names that the binding gave before the first one.
 for n in 1 2; do

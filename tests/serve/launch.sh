@@ -26,6 +26,13 @@ is_rc 0
 run info w.cap
 has 'wall'
 
+# One that ends before it has begun to record.
+run record -o none.cap -- "$B/bin/lark" missing.lark
+is_rc 1
+says 'missing.lark: No such file'
+says 'lark recorded nothing: it ended with status 1 before it began to'
+[ ! -e none.cap ] || wrong 'leaves a file'
+
 cat >spin.lua <<'END_OF_PROGRAM'
 local function spin(n) local s = 0 for i = 1, n do s = s + i % 7 end return s end
 local t = os.clock()

@@ -28,6 +28,19 @@ start()
     done
 }
 
+# Write spin.lark, a program of one function that has all of the time, until it is killed.
+spin_lark() # [WHAT ITS LOOP DOES]
+{
+    cat >spin.lark <<END_OF_PROGRAM
+fn spin(n) {
+    let i = 0;
+    while i < n { i = i + 1; }
+    return i;
+}
+while 1 < 2 { ${1:-spin(1000000);} }
+END_OF_PROGRAM
+}
+
 stop() # PID
 {
     kill "$1" 2>/dev/null || :

@@ -9,6 +9,18 @@ host="$B/tests/fault/listen_host"
 start "$host" sleep 1
 alive=$pid
 
+# A host whose options come from the environment names its interpreter, too.
+if [ -x "$B/bin/lark" ]; then
+    echo 'while 1 < 2 { }' >loop.lark
+    JSPROF_CONTROL=1
+    export JSPROF_CONTROL
+    start "$B/bin/lark" loop.lark
+    unset JSPROF_CONTROL
+    run ps --csv
+    grep -q "^$pid,.*\"Lark 0" out || wrong 'does not name the interpreter of Lark'
+    stop $pid
+fi
+
 # Killed processes leave their sockets. The first look removes them, in little more time than it
 # took to make them.
 cat >many.py <<'END_OF_PROGRAM'

@@ -73,7 +73,7 @@ def end(process, status, *texts):
 
 def account(error):
     """Return the counts of the summary: made, sent, refused, dropped, wait."""
-    words = r"(\d+) profiles of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
+    words = r"(\d+) profiles? of .* (\d+) sent, (\d+) refused, (\d+) dropped, (\d+) wait"
     return [int(n) for n in re.search(words, error).groups()]
 
 
@@ -118,7 +118,7 @@ address = "http://127.0.0.1:%d" % engine.server_port
 open("basic", "w").write("user:secret\n")
 end(push("--to", "pyroscope", "--windows", "1", "--basic-file", "basic", "--tenant", "t1",
          "--label", "env=test{1}", address), 0, "does not take them", "takes them again",
-    "1 profiles of 1 windows", "1 sent, 0 refused, 0 dropped, 0 wait")
+    "1 profile of 1 window, ", "1 sent, 0 refused, 0 dropped, 0 wait")
 tries = [s[0] for s in engine.seen]
 check(tries == [503, 0, NONSENSE, NEVER, 429, 200], "tries: %s" % tries)
 check(len({s[4] for s in engine.seen}) == 1, "the tries have different bodies")

@@ -5,14 +5,7 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000000); }
-END_OF_PROGRAM
+spin_lark
 start "$B/bin/lark" --profile-control spin.lark
 python3 -B "$SRCDIR/tests/serve/push.py" "$jsprof" $pid || exit 1
 python3 -B "$SRCDIR/tests/export/otlp.py" check sent.otlp >out || wrong 'sends no OTLP'

@@ -18,14 +18,7 @@ run record not-a-number
 is_rc 2
 
 # A program that runs until it is killed: one function with all of its time.
-cat >spin.lark <<'END'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000000); }
-END
+spin_lark
 start "$lark" --profile-control spin.lark
 run ps
 is_rc 0

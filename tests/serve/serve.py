@@ -2,6 +2,7 @@
 # of two processes that spin, and of one that sleeps.
 #
 # SPDX-License-Identifier: MIT
+import atexit
 import gzip
 import http.client
 import json
@@ -13,11 +14,14 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, os.environ["SRCDIR"] + "/tests/export")
+from otlp import Message
 from terminal import check
 
 jsprof, pids, asleep = sys.argv[1], [int(word) for word in sys.argv[2:4]], int(sys.argv[4])
 server = subprocess.Popen([jsprof, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE,
                           text=True)
+atexit.register(lambda: server.kill())  # whichever runs then
 line = server.stdout.readline()
 port = int(line.split(":")[2].split("/")[0])
 token = line.strip().split("token=")[1]
@@ -101,6 +105,15 @@ for word in (b"spin (spin.lark:1)", b"turn (turn.lark:1)", b"lark", b"vm", b"pid
     check(word in profile, "the profile has no %s" % word)
 
 
+def seconds_of(profile):
+    """Its duration, which is that of the recordings."""
+    return Message(profile)[10][0] / 1e9
+
+
+lasted = seconds_of(profile)
+check(0.98 <= lasted <= took, "a profile of 1 s is of %.3f s, after %.3f s" % (lasted, took))
+
+
 def counts(answer):
     words = answer.getheader("X-Jsprof-Processes", "").split()
     return {key: int(n) for key, n in (word.split("=") for word in words)}
@@ -123,6 +136,8 @@ profile = gzip.decompress(until_counts("/debug/pprof/profile?seconds=1", all_the
 check(b"2 of 3 processes are in the profile; no sample: %d" % asleep in profile,
       "the profile does not say that %d has no sample" % asleep)
 until_counts("/debug/jsprof/report?seconds=1", all_there)
+lasted = seconds_of(gzip.decompress(ask("/debug/pprof/profile?seconds=1&pid=%d" % asleep)[1]))
+check(lasted >= 0.98, "a profile of 1 s without samples is of %.3f s" % lasted)
 for s in silent + [lazy]:
     s.close()
 status, body, answer = ask("/debug/jsprof/report?seconds=1&pid=%d" % pids[0])
@@ -131,7 +146,10 @@ status, body, answer = ask("/debug/jsprof/flamegraph?seconds=1&host=lark")
 check(status == 200 and b"<html" in body and b"spin" in body, "flamegraph: %s" % body[:200])
 body = until_counts("/debug/jsprof/otlp?seconds=1", all_there)
 check(b"process.runtime.name" in body and b"/of-spin" in body, "otlp: %s" % body[:200])
-check(ask("/debug/pprof/profile?seconds=1&host=another")[0] == 503, "has a host that is not there")
+status, body, answer = ask("/debug/pprof/profile?seconds=1&host=another")
+check(status == 503 and b"has this pid or host" in body, "has a host that is not there: %s" % body)
+status, body, answer = ask("/debug/jsprof/report?seconds=1")
+check(b" of 3 processes" in body or b" of 2 processes" in body, "is of one process: %s" % body)
 
 # A client that goes away ends the recording.
 until_ready()
@@ -162,8 +180,10 @@ until_ready()
 
 # A process that hangs does not keep the others' profile.
 os.kill(pids[1], signal.SIGSTOP)
-status, body, answer = ask("/debug/pprof/profile?seconds=1")
+status, body, answer = ask("/debug/pprof/profile?seconds=2")
 check(status == 200 and b"spin (spin.lark:1)" in gzip.decompress(body), "one hangs: %d" % status)
+lasted = seconds_of(gzip.decompress(body))
+check(lasted >= 1.98, "one hangs: a profile of 2 s is of %.3f s" % lasted)
 check(b"no answer: %d" % pids[1] in gzip.decompress(body), "does not name the one that hangs")
 check(counts(answer)["silent"] >= 1, "%s" % counts(answer))
 status, body, answer = ask("/debug/pprof/profile?seconds=1&pid=%d" % pids[1])

@@ -5,15 +5,7 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-label("route", "/login");
-while 1 < 2 { spin(100000); }
-END_OF_PROGRAM
+spin_lark 'label("route", "/login"); spin(100000);'
 
 # A file a second, until there are three of them; the last one is being written.
 JSPROF_CONTINUOUS=folder JSPROF_SEGMENT=1s JSPROF_KEEP=24s JSPROF_HZ=1000 "$B/bin/lark" spin.lark &
@@ -59,7 +51,7 @@ is_rc 0
 [ "$(ls folder)" = notes.cap ] || { ls -l folder >out; wrong 'leaves files'; }
 run push --from folder --to folder out.d
 is_rc 0
-says '0 profiles of 0 windows'
+says '0 profiles of 0 captures'
 
 # An engine gets them in its form, with the time of each capture.
 run push --from missing --to folder out.d
@@ -68,6 +60,16 @@ says 'missing: No such file'
 run push --from folder/notes.cap --to folder out.d
 is_rc 1
 says 'folder/notes.cap: Not a directory'
+
+# The folder for profiles is made; where that is not possible, nothing is recorded first.
+run push --from folder --to folder made
+[ -d made ] || wrong 'makes no folder'
+run push --to folder missing/made
+is_rc 1
+[ "$(cat err)" = 'jsprof: missing/made: No such file or directory' ] || wrong 'says more or less'
+run push --to folder folder/notes.cap
+is_rc 1
+[ "$(cat err)" = 'jsprof: folder/notes.cap: Not a directory' ] || wrong 'says more or less'
 
 # A folder or a capture that this user may not read is named, and nothing is removed. The user who
 # may read everything becomes another one for it.

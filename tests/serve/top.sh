@@ -7,14 +7,7 @@
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 lark="$B/bin/lark"
 
-cat >spin.lark <<'END_OF_PROGRAM'
-fn spin(n) {
-    let i = 0;
-    while i < n { i = i + 1; }
-    return i;
-}
-while 1 < 2 { spin(1000000); }
-END_OF_PROGRAM
+spin_lark
 start "$lark" --profile-control spin.lark
 python3 -B "$SRCDIR/tests/serve/top.py" "$jsprof" $pid
 run report saved.cap

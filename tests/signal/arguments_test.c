@@ -81,6 +81,7 @@ TEST(calls_without_a_session_or_a_thread_are_refused_or_do_nothing)
     CHECK_EQ(jsprof_flush(NULL), -EINVAL);
     CHECK_EQ(jsprof_close(NULL), 0);
     CHECK_EQ(jsprof_start_from_env(NULL), -EINVAL);
+    CHECK_EQ(jsprof_vm_set(NULL, "a test"), -EINVAL);
     CHECK_EQ(jsprof_stats_get(NULL, &stats), -EINVAL);
     CHECK_EQ(jsprof_thread_attach(NULL, "t", &t), -EINVAL);
     CHECK_EQ(jsprof_thread_detach(NULL), 0);

@@ -84,6 +84,53 @@ TEST(child_has_no_connection_that_came_beside_the_fork)
     worker_end(&w);
 }
 
+/* Send a request with a file, and fork a moment later. Return true if the child has the file
+ * besides the client's own descriptor of it. */
+static bool child_has_file(const char *request, uint32_t turns)
+{
+    struct stat mine, st;
+    char answer[1024];
+    int file = memfd_create("capture", MFD_CLOEXEC), peer = peer_open();
+    CHECK_EQ(fstat(file, &mine), 0);
+    peer_send(peer, request, file);
+    for (volatile uint32_t spin = 0; spin < turns; spin = spin + 1)
+        continue;
+    pid_t child = fork();
+    if (child == 0) {
+        close(peer);
+        close(file);
+        for (int fd = 3; fd < 64; fd++)
+            if (fstat(fd, &st) == 0 && st.st_dev == mine.st_dev && st.st_ino == mine.st_ino)
+                _exit(1);
+        _exit(0);
+    }
+    bool has = host_child_status(child) != 0;
+    CHECK(peer_read(peer, answer, sizeof answer, "\n")); /* so the recording has begun or not */
+    peer_send(peer, "jsprof 1 stop\n", -1);
+    CHECK(peer_read(peer, answer, sizeof answer, NULL));
+    close(peer);
+    close(file);
+    return has;
+}
+
+TEST(child_has_no_file_that_came_beside_the_fork)
+{
+    struct worker w;
+    uint32_t came = 0, recorded = 0;
+    if (!worker_begin(&w))
+        return;
+    fflush(stdout);
+    for (uint32_t i = 0; i < RACE_FORKS; i++) {
+        came += child_has_file("jsprof 1 record session=99\n", i * 50);
+        recorded += child_has_file("jsprof 1 record ms=0\n", i * 200);
+    }
+    printf("# in %u of %d and in %u of %d\n", (unsigned)came, RACE_FORKS, (unsigned)recorded,
+           RACE_FORKS);
+    CHECK_EQ(came, 0);
+    CHECK_EQ(recorded, 0);
+    worker_end(&w);
+}
+
 TEST(executed_program_gets_no_descriptor)
 {
     struct stat st;
@@ -154,6 +201,7 @@ static void cases(void)
 {
     RUN(child_of_a_fork_has_no_listener);
     RUN(child_has_no_connection_that_came_beside_the_fork);
+    RUN(child_has_no_file_that_came_beside_the_fork);
     RUN(executed_program_gets_no_descriptor);
     RUN(stale_socket_of_an_earlier_process_is_replaced);
     RUN(socket_of_another_process_of_this_number_stays);

@@ -36,6 +36,10 @@ TEST(info_names_process_and_session)
     CHECK(begins(answer, line));
     CHECK(strstr(answer, "state=ready threads=1 ") != NULL);
     CHECK(strstr(answer, " vm=a%20test ") != NULL);
+    CHECK_EQ(jsprof_vm_set(w.prof, "another one, whose name is longer than that"), 0);
+    CHECK(strstr(peer_ask("jsprof 1 info\n", -1),
+                 " vm=another%20one,%20whose%20name%20is%20long ") != NULL);
+    CHECK_EQ(jsprof_vm_set(w.prof, NULL), -EINVAL);
     CHECK_EQ(jsprof_stop(w.prof), 0);
     CHECK(strstr(peer_ask("jsprof 1 info\n", -1), "state=stopped") != NULL);
     CHECK(begins(peer_ask("jsprof 1 record\n", 1), "error "));

@@ -108,6 +108,7 @@ static void call_about_calls(void)
     LEAVES(jsprof_calls_snapshot(h.prof, &calls));
     LEAVES(jsprof_calls_free(&calls));
     LEAVES(jsprof_calls_set(h.prof, 0));
+    LEAVES(jsprof_vm_set(h.prof, "a test"));
 }
 
 TEST(no_call_changes_errno_or_how_the_thread_is_cancelled_or_what_a_handler_may_call)
