@@ -66,7 +66,7 @@ static void attach_undo(struct jsprof *p, struct jsp_thread *t)
     jsp_sched_leave(&p->sched, t);
     jsp_calls_detach(&p->calls, t);
     jsp_sampled_unlink(&t->sampled);
-    t->owned = false;
+    jsp_drain_left(p, t);
     jsp_ask_note(&p->ask);
     if (p->draining || jsp_drain_pass(p, false))
         return;

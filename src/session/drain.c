@@ -53,7 +53,8 @@ static void drain_forget(struct jsprof *p, struct jsp_thread *t)
         t->next->at = t->at;
     t->listed = false;
     p->stuck = p->stuck || t->stuck;
-    jsp_thread_release(t);
+    p->n_left--;
+    jsp_spare_put(&p->spares, t);
 }
 
 static bool drain_threads(struct jsprof *p, bool dropping)
@@ -309,7 +310,8 @@ static void drain_wait(struct jsprof *p, uint64_t ns)
          * is seen. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
         if (p->quit || p->asked != p->served || jsp_ask_has_rows(&p->ask) ||
-            jsp_ask_state(&p->ask) == JSP_ASK_YES || drain_is_late(p, bell))
+            jsp_ask_state(&p->ask) == JSP_ASK_YES || p->n_left >= JSP_DRAIN_LEFT ||
+            drain_is_late(p, bell))
             return;
         drain_sleep(p, bell, until - now);
         now = jsp_now_ns(CLOCK_MONOTONIC);
@@ -465,8 +467,10 @@ static void *drain_main(void *session)
         if (all)
             p->served = asked;
         pthread_cond_broadcast(&p->served_cond);
-        if (all && !quit && drain_may_rest(p, failed))
+        if (all && !quit && drain_may_rest(p, failed)) {
+            jsp_spares_trim(&p->spares, 0);
             drain_wait_deeply(p);
+        }
     }
     p->served = p->asked;
     pthread_cond_broadcast(&p->served_cond);

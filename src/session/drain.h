@@ -24,6 +24,16 @@
  * and more samples wait. `dropping`: the file takes nothing, so do not wait for it. */
 bool jsp_drain_pass(struct jsprof *p, bool dropping);
 
+/* A thread has left, and the next pass removes it. If there are so many, that pass comes
+ * at once, so that the next threads can use their records. */
+enum { JSP_DRAIN_LEFT = JSP_SPARES / 2 };
+static inline void jsp_drain_left(struct jsprof *p, struct jsp_thread *t)
+{
+    t->owned = false;
+    if (++p->n_left == JSP_DRAIN_LEFT)
+        jsp_ask_ring(&p->ask);
+}
+
 /* Look again for loaded objects, and drop data that no sample and no handler from
  * before this moment can need. This reads files: the drain calls it without the
  * session's lock. */

@@ -29,7 +29,7 @@ static void gone_let_go(struct jsprof *p, struct jsp_thread *t)
     jsp_thread_disarm(t);
     jsp_sched_leave(&p->sched, t);
     jsp_calls_detach_gone(&p->calls, t);
-    t->owned = false;
+    jsp_drain_left(p, t);
 }
 
 /* Ask about one of so many parts of the threads. Return how many threads there are. */
@@ -54,6 +54,7 @@ void jsp_gone_look(struct jsprof *p, uint64_t now_ns)
     if (now_ns - p->gone_ns < GONE_EVERY_NS)
         return;
     p->gone_ns = now_ns;
+    jsp_spares_trim(&p->spares, p->spares.n - p->spares.least);
     uint32_t parts = 1 + p->gone_threads / GONE_MOST;
     p->gone_threads = gone_collect(p, p->gone_turn++ % parts, parts);
 }

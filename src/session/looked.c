@@ -15,6 +15,7 @@ enum {
     LOOKED_CHANCE = 2 * JSP_LOOKER_WHOLE, /* ... and so far where looks draw each point */
     LOOKED_MUCH = 16, /* make up for a 16th of the balance at once */
     LOOKED_BACK = 16, /* and give back a 16th of what was borrowed */
+    LOOKED_OVER = 8,  /* periods that threads may leave with too many expirations */
     LOOKED_SAME_NS = 1000, /* moments of one switch */
 };
 
@@ -157,6 +158,13 @@ uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t)
     int64_t by = 1 + balance / JSP_LOOKER_WHOLE / LOOKED_MUCH;
     t->balance -= by * JSP_LOOKER_WHOLE;
     return 1 + (uint64_t)by;
+}
+
+uint64_t jsp_looker_repay(struct jsp_looker *l, uint64_t points)
+{
+    for (; points && l->carry < -LOOKED_OVER * JSP_LOOKER_WHOLE; points--)
+        l->carry += JSP_LOOKER_WHOLE;
+    return points;
 }
 
 /* The first tick comes anywhere in a tick's time after the thread woke up. After so much of it,

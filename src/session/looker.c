@@ -97,7 +97,8 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     t->balance += jsp_looker_periods(l, by);
     t->was = looker_was(l, t, m, by);
     if (t->was == JSP_LOOKED_ON) {
-        t->debt += m->n_met ? jsp_looker_tick(l, t, m, by) : jsp_looker_meet(l, t);
+        t->debt += jsp_looker_repay(l, m->n_met ? jsp_looker_tick(l, t, m, by)
+                                                : jsp_looker_meet(l, t));
         if (!jsp_looker_dozes(l, t))
             jsp_looker_report(l, t, m->now);
     }
@@ -418,7 +419,7 @@ static int64_t looker_uncounted(const struct jsp_looker *l, const struct jsp_loo
 
 /* Return the expirations of the time that no look has counted. What is less or more than
  * whole periods goes to the next thread that leaves: so short threads, too, have as many
- * expirations as their time together. */
+ * expirations as their time together. If they had more, see jsp_looker_repay. */
 static uint64_t looker_settle(struct jsp_looker *l, struct jsp_looked *t)
 {
     l->carry += l->sleeper ? jsp_looker_wall_leave(l, t) : looker_uncounted(l, t);

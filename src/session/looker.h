@@ -140,7 +140,8 @@ struct jsp_looker {
     uint64_t points; /* since it started */
     struct jsp_tick tick; /* of the elapsed time, for all threads */
     uint64_t random;      /* never 0 */
-    int64_t carry;        /* sum of the balances that threads had left when they left */
+    int64_t carry;        /* sum of the balances of threads that have left, less what was counted
+                           * or repaid for them */
     uint64_t looked_ns;   /* time of the last look */
     uint64_t due_ns;      /* when the next one is due */
     uint32_t n_late;      /* late looks in a row */
@@ -214,6 +215,12 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
  * looker slept until now. Return how many points this one stands for. */
 uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
                          const struct jsp_looker_moment *m, uint64_t ran_ns);
+
+/* A thread that leaves has had more expirations than its time, or fewer, by chance. Those that are
+ * missing are counted as it leaves. If only that was done, the sum over many threads would exceed
+ * their time by the square root of their number. So when all of them together had some too many, a
+ * point that meets another thread is left out. Return how many of the points remain. */
+uint64_t jsp_looker_repay(struct jsp_looker *l, uint64_t points);
 
 /* The thread does not run. Did we take its processor for this look? JSP_LOOKER_PERHAPS: the kernel
  * does not say. */

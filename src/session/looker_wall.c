@@ -268,7 +268,7 @@ static uint64_t wall_points(struct jsp_looker *l, struct jsp_looked *t,
                           ? jsp_looker_share(l, m, m->now - t->seen_ns) : m->points;
     t->n_points += points;
     t->waited += m->points;
-    return points;
+    return jsp_looker_repay(l, points);
 }
 
 /* Split the points of a thread that has run for `ran_ns`: those at which it ran become its

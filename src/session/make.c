@@ -148,7 +148,7 @@ static void make_set_up(struct jsprof *p, const struct jsp_session_setup *setup)
         .ring_words = make_pow2(words > 4 * record ? words : 4 * record),
         .period_ns = 1000000000u / setup->hz, .clock = setup->clock, .signo = setup->signo,
         .drain_sigsafe = jsp_alone_open(&p->alone, setup), .alloc = setup->alloc,
-        .tasks = &p->tasks,
+        .tasks = &p->tasks, .spares = &p->spares,
     };
 }
 
@@ -217,6 +217,7 @@ void jsp_session_free(struct jsprof *p)
     jsp_codes_free(&p->codes);
     jsp_calls_close(&p->calls);
     jsp_thread_release_allocs(p->setup.allocs);
+    jsp_spares_trim(&p->spares, 0);
     if (p->tasks.table)
         munmap(p->tasks.table, sizeof *p->tasks.table);
     munmap(p->arena.bytes, p->label_bytes);

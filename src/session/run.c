@@ -39,6 +39,7 @@ static int run_open_sleeper(struct jsprof *p)
 {
     struct jsp_thread_setup like = p->setup;
     like.allocs = NULL;
+    like.spares = NULL;
     int err = jsp_thread_create(&p->hand, &like, 0, "");
     if (err)
         return err;

@@ -93,6 +93,8 @@ struct jsprof {
     uint64_t asked, served; /* numbers of flushes */
     struct jsp_thread *threads;
     struct jsp_thread_link *links; /* of the same threads */
+    struct jsp_spares spares;
+    uint32_t n_left; /* threads that have left and are still on the lists */
     uint32_t n_ids;
     struct jsp_sched sched;
     struct jsp_counts gone; /* sums over the forgotten threads */

@@ -83,15 +83,6 @@ static void thread_allocs(struct jsp_sampled *s, const struct jsp_thread_setup *
     jsp_alloc_open(s, setup->allocs, setup->alloc);
 }
 
-void jsp_thread_release_allocs(struct jsp_alloc_table *table)
-{
-    /* ORDER: acq_rel. All other threads are done with the table before the last one frees
-     * it. */
-    if (table &&
-        atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) == 1) /* ORDER: above */
-        munmap(table, sizeof *table);
-}
-
 /* Let the host's inline code report allocations from now on, or no longer. */
 static void thread_report_allocs(struct jsp_sampled *s, bool is_on)
 {
@@ -155,13 +146,10 @@ int jsp_thread_check(void)
     return is_known ? 0 : -ENOTSUP;
 }
 
-int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
-                      uint32_t id, const char *name)
+static int thread_map(struct jsp_thread **out, size_t bytes)
 {
-    struct thread_layout l = thread_lay_out(setup);
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    struct jsp_thread *t = mmap(NULL, l.end, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct jsp_thread *t = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                -1, 0);
     if (t == MAP_FAILED)
         return -errno;
     t->looked = malloc(sizeof *t->looked);
@@ -169,9 +157,22 @@ int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *se
     if (!t->looked || !t->link) {
         free(t->looked);
         free(t->link);
-        munmap(t, l.end);
+        munmap(t, bytes);
         return -ENOMEM;
     }
+    *out = t;
+    return 0;
+}
+
+int jsp_thread_create(struct jsp_thread **out, const struct jsp_thread_setup *setup,
+                      uint32_t id, const char *name)
+{
+    struct thread_layout l = thread_lay_out(setup);
+    pid_t tid = (pid_t)syscall(SYS_gettid);
+    struct jsp_thread *t = setup->spares ? jsp_spare_take(setup->spares, l.end) : NULL;
+    int err = t ? 0 : thread_map(&t, l.end);
+    if (err)
+        return err;
     *t->link = (struct jsp_thread_link){ .thread = t, .id = id };
     t->session = setup->session;
     t->bytes = l.end;
@@ -479,27 +480,4 @@ void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS])
         return;
     thread_now(t, now);
     thread_add_armed(t, now, ns);
-}
-
-void jsp_thread_forget(struct jsp_thread *t)
-{
-    void *last = t->last, *looked = t->looked, *link = t->link;
-    t->last = NULL; /* first, because a fork may copy any moment */
-    t->looked = NULL;
-    t->link = NULL;
-    free(last);
-    free(looked);
-    free(link);
-}
-
-void jsp_thread_release(struct jsp_thread *t)
-{
-    if (t->listed || t->stuck)
-        return;
-    jsp_thread_forget(t); /* its session is done with it, even if the thread keeps the record */
-    if (t->owned)
-        return;
-    jsp_calls_destroy(t->calls);
-    jsp_thread_release_allocs(t->sampled.alloc.table);
-    munmap(t, t->bytes);
 }

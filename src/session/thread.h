@@ -47,6 +47,7 @@ struct jsp_thread_setup {
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
     uint32_t alloc;                 /* bytes from one sample to the next */
     struct jsp_tasks_shared *tasks; /* borrowed */
+    struct jsp_spares *spares;      /* borrowed; NULL: always new memory */
     /* does the drain's work in the handler; NULL: a thread does it */
     void (*drain_sigsafe)(struct jsp_sampled *, const void *);
 };
@@ -157,14 +158,30 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
 /* Sum up the time armed until now, on each clock. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);
 
-/* Give up one hold on the table of allocations, and free it after the last. NULL does
- * nothing. */
+/* -- spare.c: give up one hold on the table of allocations, and free it after the last (NULL does
+ * nothing); free what the session's own threads have of this one; free the record if nobody
+ * holds it any more. */
 void jsp_thread_release_allocs(struct jsp_alloc_table *table);
-
-/* Free what the session's own threads have of this one. */
 void jsp_thread_forget(struct jsp_thread *t);
-
-/* Free the record if nobody holds it any more. */
 void jsp_thread_release(struct jsp_thread *t);
+
+/* Records of threads that have ended, for the next threads of the session. A new one has 2 MiB of
+ * address space, of which a short thread uses 12 pages. To map and to unmap them takes longer
+ * than to create and to join the thread. The child of a fork begins with an empty list. */
+enum { JSP_SPARES = 64 };
+struct jsp_spares {
+    struct jsp_thread *first; /* owned; by `next` */
+    uint32_t n;
+    uint32_t least; /* of n since the last trim */
+};
+
+/* Return a record of this size as if it were new, with its `looked` and `link`; or NULL. */
+struct jsp_thread *jsp_spare_take(struct jsp_spares *s, size_t bytes);
+
+/* Keep the record, or release it. */
+void jsp_spare_put(struct jsp_spares *s, struct jsp_thread *t);
+
+/* Free all but so many. */
+void jsp_spares_trim(struct jsp_spares *s, uint32_t most);
 
 #endif

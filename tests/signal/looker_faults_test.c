@@ -24,16 +24,16 @@ static uint64_t faults_attached_ms(const struct host *h, int clock)
 
 /* -- Threads that come and go ------------------------------------------------ */
 
-enum { LIVES = 3, LIVES_MAKERS = 2 };
+enum { LIVES = 3, LIVES_MAKERS = 4 };
 
 static _Atomic uint32_t lives, lives_end;
 
 /* Every third one ends without a word to the session, with its stack. */
 static void *lives_one(void *arg)
 {
-    jsprof_thread *me;
+    jsprof_thread *me = NULL;
     uint32_t kind = host_counted(&lives) % LIVES;
-    if (jsprof_thread_attach(arg, "short", &me) != 0)
+    if (arg && jsprof_thread_attach(arg, "short", &me) != 0)
         return NULL;
     host_count(&lives);
     if (kind == 0)
@@ -50,26 +50,36 @@ static void *lives_make(void *arg)
     return NULL;
 }
 
-static void lives_at(int clock)
+/* Let threads come and go, without a session if that is NULL. Return how many did in a second. */
+static uint32_t lives_pass(jsprof *session)
 {
-    struct host h;
     pthread_t makers[LIVES_MAKERS];
-    if (!faults_begin(&h, clock, 1000))
-        return;
+    uint64_t begin = host_ns(CLOCK_MONOTONIC);
     host_recount(&lives);
     host_recount(&lives_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
-        makers[i] = host_thread(lives_make, h.prof);
+        makers[i] = host_thread(lives_make, session);
     do /* longer on a machine that is busy */
         faults_sleep_us((long)faults_ms() * 1000);
     while (host_counted(&lives) <= 20);
     host_count(&lives_end);
     for (int i = 0; i < LIVES_MAKERS; i++)
         pthread_join(makers[i], NULL);
-    printf("# %u threads in %llu ms\n", host_counted(&lives), (unsigned long long)faults_ms());
+    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - begin) / 1000000;
+    return (uint32_t)(host_counted(&lives) * UINT64_C(1000) / ms);
+}
+
+static void lives_at(int clock)
+{
+    struct host h;
+    if (!faults_begin(&h, clock, 1000))
+        return;
+    uint32_t plain = lives_pass(NULL), rate = lives_pass(h.prof);
+    printf("# %u threads, %u a second, %u without a session\n", host_counted(&lives), rate, plain);
     if (host_close(&h)) {
         uint64_t ms = faults_attached_ms(&h, clock);
         host_check(&h);
+        CHECK_EQ(h.profile.account.n_threads, host_counted(&lives) + 1);
         printf("# %llu expirations in %llu ms\n", (unsigned long long)h.stats.expirations,
                (unsigned long long)ms);
         /* a thread that ended without a word has no clock any more */
