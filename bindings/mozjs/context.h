@@ -79,7 +79,7 @@ struct mozjs_nap_place {
     uint32_t n;     /* entries of the ProfilingStack; 0: none is known */
     uint32_t epoch; /* of the scripts */
     uint8_t entries[MOZJS_NAP_ENTRIES * sizeof(js::ProfilingStackFrame)];
-    uintptr_t low;  /* where the part of its stack begins that may have compiled code; 0: none has */
+    uintptr_t low;  /* from here on its stack may have compiled code; 0: nowhere */
     uint64_t stack; /* a hash of that part */
 };
 

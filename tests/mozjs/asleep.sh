@@ -83,7 +83,8 @@ check 'the calls sleep on' info_has cap 'looks .*, [0-9]{1,2} calls interrupted'
 record compiled.js
 near first 1000
 near second 2000
-check 'few signals for each' info_has cap 'looks .*[ ,]([0-9]{1,2}|1[0-9]{2}) with frames of the host'
+check 'few signals for each' \
+    info_has cap 'looks .*[ ,]([0-9]{1,2}|1[0-9]{2}) with frames of the host'
 
 record loop.js
 near main 2000
