@@ -230,12 +230,12 @@ DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-d
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
 # Tests of real engines are no part of check; .ci/run makes both.
 .PHONY: deps-engines check-engines
-deps-engines: ## build the OpenTelemetry collector from its Go modules (with any Go, and a network)
+deps-engines: ## build a collector and Parca from their Go modules (with any Go, and a network)
 	@tests/engines/deps '$(B)/engines'
 
 check-engines: all ## let the engines that deps-engines has built take our profiles
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' JOBS=1 ALONE='$(ALONE)' sh tests/run.sh \
-	  $(filter-out %/lib.sh,$(wildcard tests/engines/*.sh))
+	  $(filter-out $(wildcard tests/engines/lib*.sh),$(wildcard tests/engines/*.sh))
 
 deps: ## install every package that a test can use, with apt-get and npm
 	@sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; set -e; \

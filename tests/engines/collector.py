@@ -2,7 +2,8 @@
 #
 #     collector.py FILE     a line for each process and function whose name has "work", with what
 #                           it called: PID VM FUNCTION NANOSECONDS; "label KEY=VALUE NANOSECONDS"
-#                           for each label of a sample; and "profiles N": requests
+#                           for each label of a sample; "profiles N": requests; and "distinct N":
+#                           without those that came twice
 #
 # SPDX-License-Identifier: MIT
 import collections
@@ -28,7 +29,7 @@ def requests_of(path):
 
 
 sums, labels = collections.Counter(), collections.Counter()
-requests = 0
+requests, distinct = 0, set()
 for got in requests_of(sys.argv[1]):
     requests += 1
     tables = got['dictionary']
@@ -50,6 +51,7 @@ for got in requests_of(sys.argv[1]):
                 kind = profile['sampleType']
                 if text(kind.get('unitStrindex')) != 'nanoseconds':
                     continue
+                distinct.add((about['process.pid'], profile['timeUnixNano']))
                 for sample in profile['samples']:
                     stack = tables['stackTable'][sample['stackIndex']]
                     name = '?'
@@ -72,3 +74,4 @@ for (pid, vm, name), total in sorted(sums.items()):
 for (key, one), total in sorted(labels.items(), key=str):
     print('label %s=%s %d' % (key, one, total))
 print('profiles', requests)
+print('distinct', len(distinct))

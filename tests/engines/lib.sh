@@ -57,6 +57,22 @@ begin_collector() # ADDRESS:PORT
         --feature-gates=service.profilesSupport
 }
 
+# Parca keeps what it gets in files, so that it has them after it was killed.
+keep_in_files()
+{
+    storage="object_storage: {bucket: {type: FILESYSTEM, config: {directory: $tmp/objects}}}"
+    echo "$storage" >parca.yaml
+}
+
+begin_parca() # ADDRESS:PORT
+{
+    begin Parca "http://$1/metrics" \
+        "$parca" --config-path="$tmp/parca.yaml" --http-address="$1" \
+        --log-level=warn --enable-persistence --storage-enable-wal \
+        --storage-path="$tmp/stored" --debuginfo-cache-dir="$tmp/cache" \
+        --debuginfod-upstream-servers=http://127.0.0.1:9
+}
+
 halt() # the engine, which ends by itself
 {
     kill $engine

@@ -3,31 +3,23 @@
 # lines of docs/fleet.md. Its own API is asked: labels are those of the processes, and the shares of
 # each and of all are those of jsprof merge. Killed and started again, it gets what waited.
 #
-# It is of PARCA, or build/engines/parca, which nothing here builds.
+# It is of PARCA, or build/engines/parca.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/engines/lib.sh"
 parca=${PARCA:-$B/engines/parca}
-[ -x "$parca" ] || { echo 'SKIP: needs a binary of Parca: PARCA=FILE'; exit 77; }
+[ -x "$parca" ] || { echo 'SKIP: needs make deps-engines, or PARCA=FILE'; exit 77; }
 needs_python
 port=$(ports 1)
-storage="object_storage: {bucket: {type: FILESYSTEM, config: {directory: $tmp/objects}}}"
-echo "$storage" >parca.yaml
+keep_in_files
 
-engine()
-{
-    begin Parca "http://127.0.0.1:$port/metrics" \
-        "$parca" --config-path="$tmp/parca.yaml" --http-address="127.0.0.1:$port" \
-        --log-level=warn --enable-persistence --storage-enable-wal \
-        --storage-path="$tmp/stored" --debuginfo-cache-dir="$tmp/cache" \
-        --debuginfod-upstream-servers=http://127.0.0.1:9
-}
+engine() { begin_parca "127.0.0.1:$port"; }
 
 asked() # LABELS PROCESSES: what it has by its own API
 {
     ran="parca.py $1"
     # shellcheck disable=SC2086
-    PYTHONPATH=$SRCDIR/tests/engines python3 -B "$SRCDIR/tests/engines/parca.py" \
+    PYTHONPATH=$SRCDIR/tests/engines python3 -B "$SRCDIR/tests/engines/parca.py" shares \
         "http://127.0.0.1:$port" merged.csv "$1" $2 >out 2>err ||
         { tail -n 20 engine.log >>err; wrong 'has other shares'; }
     cat out

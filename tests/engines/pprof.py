@@ -103,14 +103,15 @@ def merged(path):
 
 
 def compare(who, got, want, period=10_000_000):
-    """Say what both are. Whether their shares are equal within 4.5 deviations of two samplings,
-    and 1 % for the program's own unequal turns."""
+    """Say what both are. Whether their shares are equal within 4.5 deviations of two samplings of
+    one share, and 1 % for the program's own unequal turns."""
     is_equal = bool(sum(got.values()) and sum(want.values()))
     samples = [max(1, sum(of.values()) / period) for of in (got, want)]
     words = []
     for name in WORKS:
         share, of_want = (of[name] / max(1, sum(of.values())) for of in (got, want))
-        may = 4.5 * math.sqrt(of_want * (1 - of_want) * sum(1 / n for n in samples)) + 0.01
+        one = (share * samples[0] + of_want * samples[1]) / sum(samples)
+        may = 4.5 * math.sqrt(one * (1 - one) * sum(1 / n for n in samples)) + 0.01
         words.append("%s %.3f (%.3f)" % (name, share, of_want))
         is_equal = is_equal and abs(share - of_want) <= may
     print("%s: %d (%d) samples, %s%s" % (who, *samples, ", ".join(words),
