@@ -41,13 +41,16 @@ bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t)
 
 enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_looked *t)
 {
+    if (l->has_taken) /* we have one processor */
+        return JSP_LOOKER_NOT;
     if (!l->came_ns)
         l->came_ns = jsp_sleeper_until_ns(&l->folder, l->tid);
     uint64_t until_ns = l->came_ns ? jsp_sleeper_until_ns(&l->folder, t->tid) : 0;
     if (!until_ns)
         return JSP_LOOKER_PERHAPS;
     uint64_t apart = until_ns > l->came_ns ? until_ns - l->came_ns : l->came_ns - until_ns;
-    return apart < LOOKED_SAME_NS ? JSP_LOOKER_TOOK : JSP_LOOKER_NOT;
+    l->has_taken = apart < LOOKED_SAME_NS;
+    return l->has_taken ? JSP_LOOKER_TOOK : JSP_LOOKER_NOT;
 }
 
 static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now)

@@ -187,6 +187,7 @@ static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m
 {
     l->points += m->points;
     l->came_ns = 0;
+    l->has_taken = false;
     bool any = looker_list(l, l->threads, m);
     if (m->points)
         any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 &

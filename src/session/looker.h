@@ -153,6 +153,7 @@ struct jsp_looker {
     /* Used by the looker only. */
     pid_t tid;
     uint64_t came_ns; /* when it got its processor for this look; 0: it has not asked yet */
+    bool has_taken;  /* at this look: one of the threads was interrupted by us */
     timer_t alarm; /* of the process's CPU time */
     bool has_alarm;
     bool is_deep; /* it sleeps until the alarm rings */

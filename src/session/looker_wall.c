@@ -26,7 +26,8 @@ enum {
     WALL_DEBT = 100,            /* ... unless it owes so many points */
     WALL_REST = 20,             /* points that no sleep will explain any more ... */
     WALL_LOOKS = 32,            /* ... after so many looks that found none */
-    WALL_NAPS = 4,              /* then ask each so many looks only whether it has slept */
+    WALL_NAPS = 4,              /* then ask each so many looks only whether it has slept, ... */
+    WALL_NAPS_MOST = 16,        /* ... or after more of them, up to so many */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -333,7 +334,9 @@ static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points
 static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
                              uint64_t ran_ns)
 {
-    bool is_steady = t->was_stopped && t->n_awake >= WALL_LOOKS && t->n_awake % WALL_NAPS;
+    uint32_t each = t->n_awake / WALL_LOOKS * WALL_NAPS;
+    each = each < WALL_NAPS_MOST ? each : WALL_NAPS_MOST;
+    bool is_steady = t->was_stopped && each && t->n_awake % each;
     if (!ran_ns || is_steady)
         return t->was_stopped && t->n_awake;
     uint64_t naps = jsp_sleeper_naps(&l->folder, t->tid), before = t->naps;
