@@ -236,12 +236,15 @@ static void looker_expect(struct jsp_looker *l, uint64_t now)
             l->due_ns = l->extra[i];
 }
 
-/* On the wall clock, return how long to sleep when no thread has run for so long. The time of a
- * thread that runs meanwhile between two ticks, without the alarm, is charged to its last stack. So
- * the sleeps are short before it is clear that the process is idle. */
-static uint64_t looker_deep(uint64_t idle_ns)
+/* On the wall clock, return how long to sleep when no thread has run for so long. A thread may run
+ * meanwhile between two ticks, without the alarm, and sleep elsewhere; when is not known then. So
+ * the sleeps are short before it is clear that the process is idle, and random, so that they
+ * are in step with no sleep of the program. */
+static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
 {
-    return idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : LOOKER_DEEPEST_NS;
+    uint64_t part = idle_ns / LOOKER_DEEP;
+    return idle_ns < LOOKER_IDLE_NS ? part / 2 + jsp_tick_random(&l->random) % (part + 1)
+                                    : LOOKER_DEEPEST_NS;
 }
 
 /* Look, if a point has passed. `is_alarm`: a tick that met a thread of the process caused this
@@ -269,7 +272,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
     l->is_deep = l->has_alarm && now - l->ran_ns > awake && (looks || !is_alarm);
     if (l->is_deep)
-        return l->sleeper ? looker_deep(now - l->ran_ns) : LOOKER_FOREVER;
+        return l->sleeper ? looker_deep(l, now - l->ran_ns) : LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);
     return l->due_ns > now ? l->due_ns - now : 0;
 }

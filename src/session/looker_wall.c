@@ -292,15 +292,19 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
     return (int64_t)points - (int64_t)ran;
 }
 
-/* The thread has left the place where it slept. Charge it with all but the last of the points. */
-static int64_t wall_left(const struct jsp_looker *l, struct jsp_looked *t, int64_t points)
+/* The thread has left the place where it slept. Charge it with all but the last of the points,
+ * unless the thread sleeps again: then it may have left at any of them. */
+static int64_t wall_left(struct jsp_looker *l, struct jsp_looked *t, int64_t points,
+                         bool is_asleep)
 {
     if (!t->is_known)
         return points;
     t->is_known = false;
     if (points > 1) {
-        t->again += (uint64_t)points - 1;
-        points = 1;
+        uint64_t most = (uint64_t)points - 1;
+        uint64_t stayed = is_asleep ? (jsp_tick_random(&l->random) >> 32) % (most + 1) : most;
+        t->again += stayed;
+        points -= (int64_t)stayed;
     }
     wall_again(t, t->seen_ns, JSP_PUT_ARMED, wall_waited(l, t, t->again));
     return points;
@@ -387,7 +391,8 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         if (is == JSP_LOOK_WAITS)
             took = ran_ns && m->is_fair ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
     }
-    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took)));
+    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took),
+                                at.is == JSP_SLEEP_ASLEEP));
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;

@@ -69,26 +69,35 @@ record() # SCRIPT
 {
     check "$1" "$GJS" --profile-clock=wall --profile-output=cap "$1"
     check 'whole' whole cap
-    "$JSPROF_TOOL" info cap | grep looks
+    "$JSPROF_TOOL" info cap | grep looks >looks
+    cat looks
+}
+
+# Where the C stack can be walked without its frame pointer, which the kernel does not report; the
+# SpiderMonkey of some distributions needs it.
+sleeps_on() # WHAT PATTERN
+{
+    if grep -Eq ', [0-9] without frame pointer' looks; then
+        check "$1" grep -Eq "$2" looks
+    fi
 }
 
 record naps.js
 near first 900
 near second 1800
 # a place is new to the looker once; a signal may meet each of them
-check 'few signals' info_has cap 'looks .*, [0-9]{1,2} with frames of the host'
-check 'the calls sleep on' info_has cap 'looks .*, [0-9]{1,2} calls interrupted'
+sleeps_on 'few signals' ', [0-9]{1,2} with frames of the host'
+sleeps_on 'the calls sleep on' ', [0-9]{1,2} calls interrupted'
 
 # Where compiled code is on the stack, a sleep has a signal or two.
 record compiled.js
 near first 1000
 near second 2000
-check 'few signals for each' \
-    info_has cap 'looks .*[ ,]([0-9]{1,2}|1[0-9]{2}) with frames of the host'
+sleeps_on 'few signals for each' '[ ,]([0-9]{1,2}|1[0-9]{2}) with frames of the host'
 
 record loop.js
 near main 2000
-check 'one signal for the loop' info_has cap 'looks .*, [0-9] with frames of the host'
-check 'which sleeps on' info_has cap 'looks .*, [0-9] calls interrupted'
+sleeps_on 'one signal for the loop' ', [0-9] with frames of the host'
+sleeps_on 'which sleeps on' ', [0-9] calls interrupted'
 
 finish
