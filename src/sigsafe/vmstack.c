@@ -132,6 +132,10 @@ struct vmstack_vars {
     const void *depth, *end, *entries, *capacity;
 };
 
+/* A host's fields need not be aligned. */
+typedef uint64_t vmstack_u64 __attribute__((aligned(1), may_alias));
+typedef uint32_t vmstack_u32 __attribute__((aligned(1), may_alias));
+
 /* Copy a variable of the host, of 4 or 8 bytes. Return 0 if another thread reads, and it is
  * gone. */
 static inline uint64_t vmstack_load(struct jsp_vmrun *out, const void *at, uint32_t bytes)
@@ -142,8 +146,8 @@ static inline uint64_t vmstack_load(struct jsp_vmrun *out, const void *at, uint3
     uint32_t half;
     if (!mem->is_foreign) {
         if (bytes == 8)
-            return *(const volatile uint64_t *)at;
-        return *(const volatile uint32_t *)at;
+            return *(const volatile vmstack_u64 *)at;
+        return *(const volatile vmstack_u32 *)at;
     }
     /* most are words, or their halves, and share the reader's window */
     bool is_read = in + bytes <= 8 ? jsp_memread_word(mem, (uintptr_t)at - in, &word)
