@@ -242,17 +242,22 @@ TEST(callback_may_skip_an_entry_and_keep_its_stack_address)
 
 /* -- (b), read by another thread ------------------------------------------------ */
 
-/* From now on nothing is loaded plainly. */
-static void read_from_outside(void)
+/* From now on nothing is loaded plainly. Return false where the kernel does not copy, as qemu-user,
+ * where the looker walks no sleeper. */
+static bool read_from_outside(void)
 {
     static uint8_t room[64];
-    jsp_memread_foreign(&mem, 0, room, sizeof room);
+    jsp_memread_foreign(&mem, (uintptr_t)room, room, sizeof room);
+    if (mem.probes)
+        puts("# no process_vm_readv");
+    return !mem.probes;
 }
 
 TEST(another_thread_reads_the_same_array)
 {
     begin();
-    read_from_outside();
+    if (!read_from_outside())
+        return;
     vm.host = by_offsets();
     old_depth = 3;
     CHECK_STR(taken(), "main>run>call");
@@ -273,7 +278,8 @@ TEST(array_that_is_gone_gives_another_thread_no_frames)
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *odd = (char *)gone + 6; /* its word lies across two */
     begin();
-    read_from_outside();
+    if (!read_from_outside())
+        return;
     vm.host = by_offsets();
     memcpy(gone, old, sizeof old);
     old_entries = gone;
@@ -291,7 +297,8 @@ TEST(array_that_is_gone_gives_another_thread_no_frames)
 TEST(another_thread_does_not_call_the_decoder)
 {
     begin();
-    read_from_outside();
+    if (!read_from_outside())
+        return;
     vm.host = by_offsets();
     vm.host.decode_sigsafe = (jsprof_decode_sigsafe_fn)(void *)1;
     old_depth = 3;
