@@ -250,6 +250,7 @@ static bool read_from_outside(void)
     jsp_memread_foreign(&mem, (uintptr_t)room, room, sizeof room);
     if (mem.probes)
         puts("# no process_vm_readv");
+    CHECK(mem.is_foreign);
     return !mem.probes;
 }
 
