@@ -51,7 +51,7 @@ uintptr_t asleep_bytes(const jsprof_mozjs *m, uintptr_t low)
     return low >= m->stack_low && low < m->stack_high && bytes <= MOZJS_NAP_STACK ? bytes : 0;
 }
 
-/* Copy what the thread's place is. Return false if it can not be told from others. */
+/* Copy what decides the thread's frames. Return false if not all of it is known. */
 bool asleep_look(jsprof_mozjs *m, const jsprof_asleep *at, mozjs_nap_place *place)
 {
     const Frame *entries = m->stack.frames;
