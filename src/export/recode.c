@@ -35,6 +35,7 @@ struct recode {
     bool has_failed;  /* memory was missing */
     bool has_states;  /* of the input or of the output */
     bool is_complete; /* the files that are written anew had their last chunk */
+    bool has_end;     /* jsprof/losses had its last chunk, with which a reader has all */
     uint64_t addrs[JSP_WIRE_MAX_ADDRS];
     uint32_t lines[JSP_WIRE_MAX_ADDRS], rows[JSP_PROFILE_DEPTH];
     struct jsp_encode frame; /* the frame being written, in `bytes` */
@@ -189,6 +190,8 @@ static bool recode_is_ours(struct recode *r)
         r->is_complete |= c.is_last;
         return true;
     }
+    if (jsp_read_is(c.path, JSP_WIRE_FILE_LOSSES) && c.is_last && c.len == 0)
+        return r->has_end = true;
     if ((!jsp_read_is(c.path, JSP_WIRE_FILE_STACKS) && !jsp_read_is(c.path, JSP_WIRE_FILE_PCS) &&
          !jsp_read_is(c.path, JSP_WIRE_FILE_SAMPLES) &&
          !jsp_read_is(c.path, JSP_WIRE_FILE_RUNNING)))
@@ -251,6 +254,8 @@ static int recode_all(struct recode *r)
         recode_chunk(r, JSP_WIRE_FILE_LABELS, NULL, 0);
     if (!r->pack)
         err = recode_tasks(r);
+    if (r->has_end)
+        recode_chunk(r, JSP_WIRE_FILE_LOSSES, NULL, 0);
     return r->has_failed ? -ENOMEM : err;
 }
 

@@ -428,33 +428,32 @@ static void output_settle_all(struct jsp_output *out)
 
 int jsp_output_finish(struct jsp_output *out)
 {
-    static const char *const ended[2][7] = {
-        { JSP_WIRE_FILE_SAMPLES, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
-          JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_PCS, JSP_WIRE_FILE_LOSSES, NULL },
-        { JSP_WIRE_FILE_STACKS, JSP_WIRE_FILE_FRAMES, JSP_WIRE_FILE_LOOPS,
-          JSP_WIRE_FILE_LISTINGS, JSP_WIRE_FILE_LOSSES, NULL, NULL },
-    };
-    const char *const *files = ended[out->compact != NULL];
+    const struct {
+        const char *path;
+        bool is;
+    } ends[] = { { JSP_WIRE_FILE_STACKS, out->compact },
+                 { JSP_WIRE_FILE_SAMPLES, !out->compact },
+                 { JSP_WIRE_FILE_PCS, !out->compact },
+                 { JSP_WIRE_FILE_FRAMES, true },
+                 { JSP_WIRE_FILE_LOOPS, true },
+                 { JSP_WIRE_FILE_LISTINGS, true },
+                 { JSP_WIRE_FILE_STATES, out->states.has_any },
+                 { JSP_WIRE_FILE_LABELS, out->labels.has_any },
+                 { JSP_WIRE_FILE_ALLOCATIONS, out->allocs.n },
+                 { JSP_WIRE_FILE_TASKS, out->tasks.has_any },
+                 { JSP_WIRE_FILE_RUNNING, out->tasks.has_samples },
+                 { JSP_WIRE_FILE_CALLS, out->has_calls },
+                 /* last: with it a reader has all */
+                 { JSP_WIRE_FILE_LOSSES, true } };
     jsp_natives_refresh(&out->natives, &out->writer, JSP_NATIVES_LAST);
     /* a failure shows again in the flush */
     jsp_natives_bundle(&out->natives, &out->writer);
     while (jsp_listings_write(&out->listings, &out->writer) == -ENOBUFS &&
            jsp_writer_flush_patiently(&out->writer) == 0)
         continue;
-    for (; *files; files++)
-        jsp_writer_chunk_end(&out->writer, *files);
-    if (out->states.has_any)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_STATES);
-    if (out->labels.has_any)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_LABELS);
-    if (out->allocs.n)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_ALLOCATIONS);
-    if (out->tasks.has_any)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_TASKS);
-    if (out->tasks.has_samples)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_RUNNING);
-    if (out->has_calls)
-        jsp_writer_chunk_end(&out->writer, JSP_WIRE_FILE_CALLS);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends[i].is)
+            jsp_writer_chunk_end(&out->writer, ends[i].path);
     int err = jsp_output_flush_patiently(out);
     output_settle_all(out);
     return err ? err : out->writer.error;
