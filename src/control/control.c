@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bell.h"
+#include "coming.h"
 #include "image/descriptor.h"
 #include "peer.h"
 #include "session/drain.h"
@@ -58,11 +58,8 @@ static struct {
     time_t since;
     uint64_t deaf_until; /* on CLOCK_MONOTONIC: accept nobody, for the lack of descriptors */
     struct jsp_peer *peers; /* owned: CONTROL_PEERS */
-    struct stat handed;     /* the file of `handed_fd` */
-    int handed_fd;          /* a session is taking it over; -1: none */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER,
-              .place = { .fd = -1, .folder = -1 }, .bell = { .ends = { -1, -1 } },
-              .handed_fd = -1 };
+              .place = { .fd = -1, .folder = -1 }, .bell = { .ends = { -1, -1 } } };
 
 static pthread_once_t control_once = PTHREAD_ONCE_INIT;
 static int control_fork_error;
@@ -113,15 +110,11 @@ static void control_info(const struct jsp_peer *peer)
     jsp_peer_say(peer, "end\n");
 }
 
-/* A fork waits until a descriptor of a connection, or one that came over it, has its place, or has
- * lost it: the child closes those that have one. */
-static pthread_mutex_t control_coming = PTHREAD_MUTEX_INITIALIZER;
-
 static void control_drop(struct jsp_peer *peer)
 {
-    pthread_mutex_lock(&control_coming);
+    jsp_coming_begin();
     jsp_peer_close(peer);
-    pthread_mutex_unlock(&control_coming);
+    jsp_coming_end();
 }
 
 static void control_refuse(struct jsp_peer *peer, int err, const char *why)
@@ -180,35 +173,6 @@ static const char *control_why(char text[JSP_PEER_WORD + 64], const struct contr
                : jsprof_strerror(err);
 }
 
-/* Let the session take over what the peer passed. The child of a fork meanwhile closes it, whether
- * the session has it already or not. */
-static int control_hand(struct jsp_peer *peer, jsprof *p, struct jsp_session_aim *aim)
-{
-    pthread_mutex_lock(&control_coming);
-    aim->fd = peer->passed;
-    int err = fstat(aim->fd, &control.handed) < 0 ? -errno : 0;
-    if (!err) {
-        control.handed_fd = aim->fd;
-        peer->passed = -1;
-    }
-    pthread_mutex_unlock(&control_coming);
-    if (err)
-        return err;
-    err = jsp_session_record(p, aim);
-    control.handed_fd = -1;
-    return err;
-}
-
-static void control_drop_handed(void)
-{
-    struct stat is;
-    int fd = control.handed_fd;
-    if (fd >= 0 && fstat(fd, &is) == 0 && is.st_dev == control.handed.st_dev &&
-        is.st_ino == control.handed.st_ino)
-        close(fd);
-    control.handed_fd = -1;
-}
-
 static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
 {
     char text[JSP_PEER_WORD + 64];
@@ -225,7 +189,7 @@ static void control_record(struct jsp_peer *peer, const struct jsp_request *r)
                                    .looker = r->looker, .compact = r->compact,
                                    .stall_ns = r->stall_us * UINT64_C(1000),
                                    .tasks = r->tasks, .alloc = r->alloc };
-    int err = m->recorder ? -EBUSY : control_hand(peer, m->session, &aim);
+    int err = m->recorder ? -EBUSY : jsp_coming_hand(peer, m->session, &aim);
     if (err) {
         control_refuse(peer, err, control_why(text, m, err));
         return;
@@ -290,9 +254,9 @@ static void control_serve(struct jsp_peer *peer)
 
 static void control_hear(struct jsp_peer *peer)
 {
-    pthread_mutex_lock(&control_coming);
+    jsp_coming_begin();
     enum jsp_peer_news news = jsp_peer_receive(peer);
-    pthread_mutex_unlock(&control_coming);
+    jsp_coming_end();
     while (news == JSP_PEER_LINE && peer->fd >= 0 && jsp_peer_has_line(peer))
         control_serve(peer);
     if (news == JSP_PEER_ENDED)
@@ -303,11 +267,11 @@ static void control_accept(void)
 {
     struct jsp_peer *peer = control.peers;
     pid_t pid;
-    pthread_mutex_lock(&control_coming);
+    jsp_coming_begin();
     int fd = accept4(control.place.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) { /* who waits there keeps the socket readable */
         control.deaf_until = control_now() + CONTROL_DEAF_MS * UINT64_C(1000000);
-        pthread_mutex_unlock(&control_coming);
+        jsp_coming_end();
         return;
     }
     while (peer < control.peers + CONTROL_PEERS && peer->fd >= 0)
@@ -317,7 +281,7 @@ static void control_accept(void)
     close(fd);
     if (copy >= 0)
         jsp_peer_open(peer, copy, control_now() + JSP_PEER_PATIENCE_MS * UINT64_C(1000000));
-    pthread_mutex_unlock(&control_coming);
+    jsp_coming_end();
 }
 
 /* End what is over: silent peers, and recordings. Return the time of the next end. */
@@ -458,7 +422,7 @@ static void control_keep(void)
  * handler, which is older, has run. */
 static void control_in_child(void)
 {
-    pthread_mutex_unlock(&control_coming);
+    jsp_coming_end();
     control.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     control.ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     if (!control.runs)
@@ -466,7 +430,7 @@ static void control_in_child(void)
     control_has_descriptors();
     for (int i = 0; i < CONTROL_PEERS; i++)
         jsp_peer_close(&control.peers[i]);
-    control_drop_handed();
+    jsp_coming_drop();
     jsp_control_leave_place(&control.place);
     jsp_bell_close(&control.bell);
     control.peers = NULL;
@@ -476,20 +440,9 @@ static void control_in_child(void)
         control_start(); /* if that fails, nobody sees them */
 }
 
-static void control_before_fork(void)
-{
-    pthread_mutex_lock(&control_coming);
-}
-
-static void control_after_fork(void)
-{
-    pthread_mutex_unlock(&control_coming);
-}
-
 static void control_begin(void)
 {
-    control_fork_error = -pthread_atfork(control_before_fork, control_after_fork,
-                                         control_in_child);
+    control_fork_error = -pthread_atfork(jsp_coming_begin, jsp_coming_end, control_in_child);
 }
 
 /* -- Joining --------------------------------------------------------------------- */
