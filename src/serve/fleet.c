@@ -21,8 +21,8 @@ enum {
     FLEET_LOOK_MS = 1000, /* between two looks whether a signal ends the command */
     FLEET_LATE_MS = 2000, /* wait so long for processes after the end */
     FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
-    FLEET_PART = 8,       /* ... but they have all together this part of the window at most, and
-                           * one that begins late ends so much later at most */
+    FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
+    FLEET_LATER_MS = 100, /* one that begins late ends so much later at most */
     FLEET_PATH = 40,
 };
 
@@ -123,7 +123,7 @@ static int fleet_ask_one(struct fleet *f, const struct serve_process *p,
                          const struct fleet_ask *ask)
 {
     const struct serve_session *s = fleet_session(p);
-    int64_t ms = ask->ms + ask->ms / FLEET_PART + FLEET_LATE_MS; /* if nobody ends it before */
+    int64_t ms = ask->ms + FLEET_LATER_MS + FLEET_LATE_MS; /* if nobody ends it before */
     if (!s && !p->n_sessions && !p->err)
         return 0; /* it has nothing to record */
     f->n_processes++;
@@ -179,7 +179,7 @@ static int64_t fleet_end(const struct fleet *f, uint32_t i, const struct fleet_a
     int64_t span = (int64_t)f->n * FLEET_APART_MS, most = ask->ms / FLEET_PART;
     int64_t late = f->at[i].has_begun ? f->at[i].begun_ms + ask->ms - f->until_ms : 0;
     span = span < most ? span : most;
-    late = late < 0 ? 0 : late < most ? late : most;
+    late = late < 0 ? 0 : late < FLEET_LATER_MS ? late : FLEET_LATER_MS;
     return f->until_ms + (f->is_over ? 0 : late) - (int64_t)(f->n - 1 - i) * span / f->n;
 }
 
@@ -195,7 +195,7 @@ static int64_t fleet_stop(struct fleet *f, const struct fleet_ask *ask)
         h->is_stopped |= at <= now;
         next = at > now && at < next ? at : next;
     }
-    return (next < INT64_MAX ? next : f->until_ms + ask->ms / FLEET_PART + FLEET_LATE_MS) - now;
+    return (next < INT64_MAX ? next : f->until_ms + FLEET_LATER_MS + FLEET_LATE_MS) - now;
 }
 
 /* Wait until all have ended, until the time is over, or until the client has gone. */
