@@ -2,9 +2,9 @@
 # continuous_rows.sh - what continuous.sh measures as rows of the bench's table, each beside its
 # budget.
 #
-# The difference of a pair of runs has the noise of the machine, which is larger than 0.1 %: if only
-# some pairs are within the budget, the CPU time of the library's threads decides, which the kernel
-# counts. PAIRS=10 ROUNDS=3000 takes half an hour, if a round takes 20 ms. QUICK=1: one pair.
+# The difference of a pair of runs has the noise of the machine, which is larger than 0.1 %: if the
+# budget is within that of the median, the CPU time of the library's threads decides, which the
+# kernel counts. PAIRS=30 ROUNDS=1000 takes half an hour, if a round takes 20 ms. QUICK=1: one pair.
 #
 # SPDX-License-Identifier: MIT
 set -eu
