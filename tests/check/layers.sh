@@ -11,32 +11,34 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 nm=$($CC -print-prog-name=nm)
 
-layer() # FILE below src/
-{
-    case $1 in
-    src/sigsafe/* | src/base/*) echo 0 ;;
-    src/image/* | src/capture/*) echo 1 ;;
-    src/calls/* | src/tasks/* | src/session/* | src/analyze/*) echo 2 ;;
-    src/export/* | src/page/* | src/control/* | src/public/* | src/read/*) echo 3 ;;
-    src/cli/* | src/serve/*) echo 4 ;;
-    *) echo "layers: $1 is on no layer" >&2; return 1 ;;
-    esac
-}
+# The layers of files below src/, as "L FILE LAYER".
+find src -name '*.[ch]' | sort | awk '{
+        split($1, part, "/")
+        room = part[2]
+        on = -1
+        if (room ~ /^(sigsafe|base)$/) on = 0
+        if (room ~ /^(image|capture)$/) on = 1
+        if (room ~ /^(calls|tasks|session|analyze)$/) on = 2
+        if (room ~ /^(export|page|control|public|read)$/) on = 3
+        if (room ~ /^(cli|serve)$/) on = 4
+        if (on < 0) { print "layers: " $1 " is on no layer" >"/dev/stderr"; bad = 1 }
+        print "L", $1, on
+    }
+    END { exit bad }' >"$tmp/layers"
 
-find src -name '*.c' | sort >"$tmp/sources"
-while IFS= read -r c; do
-    l=$(layer "$c")
-    [ -f "$B/obj/${c%.c}.o" ] || { echo "layers: $c was not built" >&2; exit 1; }
-    $nm -g "$B/obj/${c%.c}.o" | awk -v l="$l" -v c="$c" '
-        NF == 3 { print "D", $3, l, c }
-        NF == 2 { print "U", $2, l, c }'
-done <"$tmp/sources" >"$tmp/arrows"
+objects=$(awk '$2 ~ /\.c$/ { sub(/c$/, "o", $2); print $2 }' "$tmp/layers")
+for o in $objects; do
+    [ -f "$B/obj/$o" ] || { echo "layers: ${o%o}c was not built" >&2; exit 1; }
+done
+# shellcheck disable=SC2086
+(cd "$B/obj" && $nm -gA $objects) | awk '
+    FILENAME == ARGV[1] { on[$2] = $3; next }
+    {
+        c = $1; sub(/:.*/, "", c); sub(/o$/, "c", c)
+        print ($1 ~ /:[0-9a-f]+$/ ? "D" : "U"), $NF, on[c], c
+    }' "$tmp/layers" - >"$tmp/arrows"
 
 # An include is looked for beside the file and below src/; what is neither is libc's.
-find src -name '*.[ch]' | sort >"$tmp/files"
-while IFS= read -r f; do
-    echo "L $f $(layer "$f")"
-done <"$tmp/files" >"$tmp/layers"
 awk '
     FILENAME == ARGV[1] { on[$2] = $3; next }
     /^[[:space:]]*#[[:space:]]*include[[:space:]]*"/ {
@@ -46,7 +48,7 @@ awk '
         while (sub(/[^\/.]+\/\.\.\//, "", path)) continue
         if (!(path in on)) path = "src/" part[2]
         if (path in on) print "I", path, on[FILENAME], FILENAME, on[path]
-    }' "$tmp/layers" $(cat "$tmp/files") >>"$tmp/arrows"
+    }' "$tmp/layers" $(awk '{ print $2 }' "$tmp/layers") >>"$tmp/arrows"
 
 awk '
     $1 == "D" { def[$2] = $3; where[$2] = $4; n++ }

@@ -28,7 +28,10 @@ prepare()
 {
     objects=$(find src -name '*mutant*.c' | sed "s|^|$B/obj/|; s|c$|o|")
     case $1 in
-    exports) build lib LDFLAGS="${extra:-}" ;;
+    exports) # linked anew, and no object that is not the mutant's
+        rm -f "$B"/lib/*
+        touch -r include.kept include/*.h
+        build lib -o "$B/obj/flags" LDFLAGS="${extra:-}" ;;
     rooms | layers) [ -z "$objects" ] || build $objects ;;
     esac
 }

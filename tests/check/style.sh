@@ -9,40 +9,46 @@ set -eu
 cd "$SRCDIR"
 files=$(find Makefile .ci jsprof.pc.in include src bindings debugger examples tests -type f \
     ! -path 'tests/*/corpus/*' ! -path 'tests/*/data/*' ! -path '*/node_modules/*' | sort)
-bad=0
-for f in $files; do
-    case $f in
-    *.c | *.h | *.cpp | *.sh | *.py | *.lua | *.js | *.in | *.map | Makefile | */run) ;;
-    *) continue ;;
-    esac
-    grep -q 'SPDX-License-Identifier: MIT' "$f" ||
-        { echo "style: $f: no SPDX line"; bad=1; }
-    case $f in
-    src/*) name=${f#src/} ;;
-    *) name=$(basename "$f") ;;
-    esac
-    case $f in
-    src/*.[ch])
-        room=$(dirname "$name")
-        awk -v name="$name" -v room="$room" -v f="$f" '
-            FNR == 1 && index($0, "/* " name " - ") != 1 {
-                print "style: " f ":1: does not begin with its path and its job"; bad = 1 }
-            !is_over && $0 == " * SPDX-License-Identifier: MIT" { at = FNR }
-            !is_over && /\*\// { is_over = 1
-                if (at != FNR - 1) {
-                    print "style: " f ": the licence does not end the first comment"; bad = 1 } }
-            index($0, "#include \"" room "/") == 1 &&
-                substr($0, length("#include \"" room "/") + 1) !~ /\// {
-                print "style: " f ":" FNR ": a path for a header of the same room"; bad = 1 }
-            END { exit bad }' "$f" || bad=1 ;;
-    *.c | *.h | *.cpp)
-        head -n 1 "$f" | grep -qF -- "$name - " ||
-            { echo "style: $f:1: does not name the file and its job"; bad=1; } ;;
-    esac
-    LC_ALL=C.UTF-8 awk -v f="$f" '
-        length > 100 { print "style: " f ":" FNR ": " length " columns"; bad = 1 }
-        /\t/ && f !~ /Makefile$/ { print "style: " f ":" FNR ": a tab"; bad = 1 }
-        /[ \t]$/ { print "style: " f ":" FNR ": space at the end"; bad = 1 }
-        END { exit bad }' "$f" || bad=1
-done
-exit $bad
+# shellcheck disable=SC2086
+LC_ALL=C.UTF-8 awk '
+    function say(text) { print "style: " text; bad = 1 }
+    function end() { if (file != "" && !has_licence) say(file ": no SPDX line") }
+    function begin() {
+        end()
+        file = FILENAME; seen[file] = 1
+        has_licence = is_over = 0; at = -1
+        name = file
+        in_src = sub(/^src\//, "", name)
+        if (!in_src) sub(/.*\//, "", name)
+        is_c = file ~ /\.[ch]$/
+        room = name; sub(/\/[^\/]*$/, "", room)
+        if (in_src && is_c && index($0, "/* " name " - ") != 1)
+            say(file ":1: does not begin with its path and its job")
+        if (!in_src && file ~ /\.(c|h|cpp)$/ && !index($0, name " - "))
+            say(file ":1: does not name the file and its job")
+    }
+    FNR == 1 { begin() }
+    /SPDX-License-Identifier: MIT/ { has_licence = 1 }
+    in_src && is_c {
+        if (!is_over && $0 == " * SPDX-License-Identifier: MIT") at = FNR
+        if (!is_over && /\*\//) {
+            is_over = 1
+            if (at != FNR - 1) say(file ": the licence does not end the first comment")
+        }
+        if (index($0, "#include \"" room "/") == 1 &&
+            substr($0, length("#include \"" room "/") + 1) !~ /\//)
+            say(file ":" FNR ": a path for a header of the same room")
+    }
+    length > 100 { say(file ":" FNR ": " length " columns") }
+    /\t/ && file !~ /Makefile$/ { say(file ":" FNR ": a tab") }
+    /[ \t]$/ { say(file ":" FNR ": space at the end") }
+    END {
+        end()
+        for (i = 1; i < ARGC; i++)
+            if (!(ARGV[i] in seen)) say(ARGV[i] ": is empty")
+        if (ARGC < 100) say("only " ARGC - 1 " files")
+        exit bad
+    }' $(find Makefile .ci jsprof.pc.in include src bindings debugger examples tests -type f \
+    ! -path 'tests/*/corpus/*' ! -path 'tests/*/data/*' ! -path '*/node_modules/*' \
+    \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name '*.lua' \
+    -o -name '*.js' -o -name '*.in' -o -name '*.map' -o -name Makefile -o -path '*/run' \) | sort)
