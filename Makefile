@@ -102,7 +102,9 @@ BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
 NO_TEST := tests/bench/% tests/engines/% tests/check/sanitized.sh \
   $(wildcard tests/*/lib*.sh tests/*/common.sh)
-SH_TESTS := $(filter-out $(NO_TEST),$(wildcard tests/*/*.sh))
+# The folders whose scripts check runs, as in ROOMS='lua serve'.
+ROOMS = *
+SH_TESTS := $(filter-out $(NO_TEST),$(wildcard $(ROOMS:%=tests/%/*.sh)))
 MAN := $(wildcard docs/man/*.[1-9])
 COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
 
@@ -116,7 +118,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 .PHONY: all installable lib room tool examples demo picture check check-long check-sanitized \
   asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
-  clean help test-programs fuzz-programs FORCE
+  clean help test-programs fuzz-programs test-objects FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
@@ -147,6 +149,9 @@ picture: demo ## make docs/html.png anew: the page of the demo (needs Chromium a
 test-programs: $(C_TESTS) $(FAULTY)
 
 fuzz-programs: $(FUZZERS)
+
+# With CFLAGS=-fsyntax-only a compiler says what it thinks of all of them in a few seconds.
+test-objects: $(foreach t,$(C_TESTS) $(FAULTY) $(FUZZERS),$(t:$(B)/%=$(B)/obj/%.o))
 
 # The closing line is the last one on stdout; STRICT=1 makes a skip a failure, ALONE=N runs
 # up to N failed tests again, alone (see tests/run.sh).
