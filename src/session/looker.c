@@ -37,6 +37,8 @@ enum {
     LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
     LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
     LOOKER_LATE = 8,            /* ... unless it always takes so long */
+    LOOKER_HALT_NS = 100000000, /* later than that, something has stopped it, perhaps */
+    LOOKER_ASK_NS = 1000000000, /* the looker's own waits are known from so long ago */
     /* Looks in place of late ones come within so long: whole numbers of most kernels' ticks */
     LOOKER_EXTRA_NS = 20000000,
 };
@@ -207,6 +209,19 @@ static bool looker_is_fair(struct jsp_looker *l, uint64_t now)
     return l->n_late % LOOKER_LATE == 0;
 }
 
+/* The looker comes far too late, and did not wait for a processor for most of that time: somebody
+ * stopped the process meanwhile (Ctrl-Z), or the machine. */
+static bool looker_was_halted(struct jsp_looker *l, uint64_t now)
+{
+    bool is_late = now > l->due_ns + LOOKER_HALT_NS;
+    if (!is_late && now < l->asked_ns + LOOKER_ASK_NS)
+        return false;
+    uint64_t delay_ns = jsp_sleeper_delay_ns(&l->folder, l->tid), before = l->delay_ns;
+    l->delay_ns = delay_ns;
+    l->asked_ns = now;
+    return is_late && delay_ns && delay_ns - before < (now - l->due_ns) / 2;
+}
+
 /* Look once more for each of so many points, whose look came late. The moments are as random as
  * the points were; if there are too many of them, the balance makes up for the others. */
 static void looker_owe(struct jsp_looker *l, uint64_t now, uint32_t points)
@@ -254,7 +269,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
-                               false, 0 };
+                               false, l->sleeper && !l->is_deep && looker_was_halted(l, now), 0 };
     uint32_t extra = looker_take_extra(l, now);
     bool looks = m.points || extra;
     if (is_alarm && l->n >= LOOKER_MANY) /* one of those that rest, perhaps */
@@ -369,9 +384,11 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->quit = false;
     l->carry = 0;
     l->n_late = l->n_extra = 0;
+    l->asked_ns = 0;
     l->is_deep = false;
     l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    l->due_ns = l->looked_ns;
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;
     l->n_most = looker_most();

@@ -87,6 +87,7 @@ struct jsp_looked {
     int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
     int64_t slept;     /* those of its last sleep, which are not in `rest`: for the next sleep */
+    int64_t halted;    /* those while the process was stopped, which are not in `rest` */
     uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
@@ -154,6 +155,7 @@ struct jsp_looker {
     pid_t tid;
     uint64_t came_ns; /* when it got its processor for this look; 0: it has not asked yet */
     bool has_taken;  /* at this look: one of the threads was interrupted by us */
+    uint64_t delay_ns, asked_ns; /* for how long it had waited for a processor, and when it asked */
     timer_t alarm; /* of the process's CPU time */
     bool has_alarm;
     bool is_deep; /* it sleeps until the alarm rings */
@@ -167,6 +169,8 @@ struct jsp_looker_moment {
     /* Now is one of them, as random as it was drawn. Otherwise the scheduler has chosen this
      * moment, or the alarm. */
     bool is_fair;
+    /* On the wall clock: the process was stopped since the last look, or the machine. */
+    bool is_halted;
     /* It is the first tick that has met a thread since the looker fell asleep deeply, and so
      * many threads have run since then. Otherwise 0. */
     uint32_t n_met;

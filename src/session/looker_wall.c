@@ -159,16 +159,28 @@ static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
     jsp_looker_report(l, t, now);
 }
 
-/* The thread has not run at many points, and yet the looker does not find it asleep or waiting: a
- * debugger stops it at each signal, for example. Report them as points whose state is unknown. */
-static void wall_rest(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+/* Report so many points as ones whose state is unknown. Return how many are left: 0, unless the
+ * thread has a rest from signals. */
+static int64_t wall_unknown(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                            int64_t points)
 {
     uint64_t debt = t->debt;
-    t->debt = (uint64_t)t->rest;
+    t->debt = (uint64_t)points;
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
     jsp_looker_report(l, t, now);
-    t->rest = (int64_t)t->debt; /* 0, unless the thread has a rest from signals */
+    uint64_t left = t->debt;
     t->debt = debt;
+    return (int64_t)left;
+}
+
+/* Report the time for which the process was stopped, before all else. Return true if there is some,
+ * which no signal has on its way yet. */
+static bool wall_halted(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
+{
+    if (t->halted <= 0 || wall_is_owed(t))
+        return false;
+    t->halted = wall_unknown(l, t, now, t->halted);
+    return true;
 }
 
 /* Report so many of the points at which the thread did not run as a wait for a processor. */
@@ -192,11 +204,15 @@ static void wall_report(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
 
 static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
+    if (wall_halted(l, t, now))
+        return;
     if (t->rest >= WALL_REST && !wall_is_owed(t)) {
         uint32_t waited = wall_waited(l, t, (uint64_t)t->rest);
         wall_owe_waits(t, waited);
+        /* it has not run at many points, and yet no look found it asleep or waiting: a debugger
+         * stops it at each signal, for example */
         if (!waited && t->n_awake >= WALL_LOOKS) {
-            wall_rest(l, t, now);
+            t->rest = wall_unknown(l, t, now, t->rest);
             return;
         }
     }
@@ -210,6 +226,8 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
                       enum jsp_looker_took took)
 {
+    if (wall_halted(l, t, now))
+        return;
     uint64_t held = took == JSP_LOOKER_NOT ? t->debt : 0;
     t->debt -= held;
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
@@ -391,8 +409,14 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         if (is == JSP_LOOK_WAITS)
             took = ran_ns && m->is_fair ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
     }
-    wall_part(t, at.is, wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took),
-                                at.is == JSP_SLEEP_ASLEEP));
+    bool was_awake = !t->is_known;
+    int64_t others = wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took),
+                               at.is == JSP_SLEEP_ASLEEP);
+    if (m->is_halted && was_awake && at.is == JSP_SLEEP_READY && others > 0) {
+        t->halted += others;
+        others = 0;
+    }
+    wall_part(t, at.is, others);
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
@@ -449,7 +473,7 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
         t->rest = 0;
         jsp_looker_owe_more(t);
     }
-    return left + (t->rest + t->slept) * JSP_LOOKER_WHOLE;
+    return left + (t->rest + t->slept + t->halted) * JSP_LOOKER_WHOLE;
 }
 
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
