@@ -18,6 +18,8 @@ endif
 ifeq ($(strip $(B)),)
 $(error B is empty: it names the folder to build in)
 endif
+# One name for one folder: the dependencies of objects are noted with it.
+override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 ifeq ($(V),)
 Q = @
 endif
