@@ -12,6 +12,7 @@ enum {
     PROLOGUE_NEAR = 64,   /* of them, from saving the frame pointer to setting it */
     PROLOGUE_PAGE = 4096,
     PROLOGUE_MOST = 1 << 20, /* bytes of a frame */
+    PROLOGUE_USUAL = 2, /* words of a frame above its frame pointer */
     PROLOGUE_PUSHED = 16, /* words that a call pushes: arguments, and what aligns them */
 };
 
@@ -67,24 +68,25 @@ static uint32_t prologue_room(const uint8_t *at, const uint8_t *end)
     return 0;
 }
 
-/* Return true if the return address of this frame follows a call. */
-static bool prologue_fits(struct jsp_memread *mem, uintptr_t fp, uint32_t how)
+/* Return true if the return address of this frame, `cfa` words from its end, follows a call. */
+static bool prologue_fits(struct jsp_memread *mem, uintptr_t fp, uint32_t cfa)
 {
     uint8_t before[JSP_INSN_CALL_BYTES];
     uint64_t ra;
-    return jsp_memread_word(mem, fp + 8 * (uintptr_t)jsp_how_cfa(how) - 8, &ra) &&
+    return jsp_memread_word(mem, fp + 8 * (uintptr_t)cfa - 8, &ra) &&
            ra > sizeof before &&
            jsp_memread_bytes(mem, ra - sizeof before, before, sizeof before) &&
            jsp_insn_is_call(before);
 }
 
-/* Return true if the frame pointer that this frame has saved leads to a frame of the same kind.
- * Only the two tests together find none by chance. */
+/* Return true if the frame pointer that this frame has saved leads to a frame of the same kind, or
+ * of the usual one. Only the two tests together find none by chance. */
 static bool prologue_leads(struct jsp_memread *mem, uintptr_t fp, uint32_t how)
 {
     uint64_t next;
     return jsp_memread_word(mem, fp + 8 * (uintptr_t)(jsp_how_cfa(how) - jsp_how_fp(how)), &next) &&
-           next > fp && next - fp < PROLOGUE_MOST && next % 8 == 0 && prologue_fits(mem, next, how);
+           next > fp && next - fp < PROLOGUE_MOST && next % 8 == 0 &&
+           (prologue_fits(mem, next, jsp_how_cfa(how)) || prologue_fits(mem, next, PROLOGUE_USUAL));
 }
 
 bool jsp_prologue_fp(struct jsp_memread *mem, const struct jsp_prologue_at *at, uintptr_t *fp)
@@ -96,19 +98,17 @@ bool jsp_prologue_fp(struct jsp_memread *mem, const struct jsp_prologue_at *at, 
         return false;
     const uint8_t *code = prologue_read(&p, mem, at->pc);
     const uint8_t *set = prologue_find(&p);
-    if (!set)
-        return false;
-    uint32_t room = prologue_room(set, code + p.n);
-    uintptr_t bare = at->sp + 8 * (uintptr_t)pushed - 8 * (uintptr_t)jsp_how_cfa(at->how);
+    uint32_t cfa = jsp_how_cfa(at->how), room = set ? prologue_room(set, code + p.n) : 0;
+    uintptr_t bare = at->sp + 8 * (uintptr_t)pushed - 8 * (uintptr_t)cfa;
     *fp = bare + room;
-    if (room < PROLOGUE_MOST && prologue_fits(mem, *fp, at->how))
+    if (set && room < PROLOGUE_MOST && prologue_fits(mem, *fp, cfa))
         return true;
     *fp = bare;
-    if (prologue_fits(mem, *fp, at->how))
+    if (set && prologue_fits(mem, *fp, cfa))
         return true;
     for (uint32_t i = 1; i <= PROLOGUE_PUSHED && room < PROLOGUE_MOST; i++) {
         *fp = bare + room + 8 * (uintptr_t)i;
-        if (prologue_fits(mem, *fp, at->how) && prologue_leads(mem, *fp, at->how))
+        if (prologue_fits(mem, *fp, cfa) && prologue_leads(mem, *fp, at->how))
             return true;
     }
     return false;

@@ -97,6 +97,32 @@ static int nap_pointer(void)
     return got;
 }
 
+/* As libffi calls: the frame is in memory of the caller's, the frame pointer is its end, and no
+ * usual prologue is near. */
+static int nap_moved(void)
+{
+#ifdef __x86_64__
+    static volatile size_t size = 512;
+    char *memory = __builtin_alloca(size);
+    int nap_over(void *end, int (*sleep)(void));
+    int got = nap_over(memory + 256, nap_nanosleep);
+    __asm__ volatile("" ::: "memory");
+    return got;
+#else
+    return nap_nanosleep();
+#endif
+}
+
+#ifdef __x86_64__
+__asm__(".text\n.skip 16384, 0x90\n"
+        "nap_over:\n.cfi_startproc\n"
+        "mov (%rsp), %r10\nmov %rbp, 16(%rdi)\nmov %r10, 24(%rdi)\nmov %rdi, %rbp\n"
+        ".cfi_def_cfa %rbp, 32\n.cfi_offset %rbp, -16\n"
+        "mov %rdi, %rsp\ncall *%rsi\nlea 24(%rbp), %rsp\nmov 16(%rbp), %rbp\n"
+        ".cfi_def_cfa %rsp, 8\n.cfi_restore %rbp\n"
+        "ret\n.cfi_endproc\n.skip 16384, 0x90\n");
+#endif
+
 static int nap_receive(void)
 {
     char byte;
@@ -113,7 +139,7 @@ static const struct nap_call {
     { "poll", nap_poll, 1 },         { "nanosleep", nap_nanosleep, 1 },
     { "select", nap_select, 1 },     { "epoll_wait", nap_epoll_wait, 1 },
     { "sem_wait", nap_sem_wait, 1 }, { "futex", nap_futex, 1 },
-    { "frame pointer", nap_pointer, 1 },
+    { "frame pointer", nap_pointer, 1 }, { "moved frame", nap_moved, 1 },
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
 };
