@@ -91,6 +91,7 @@ struct jsp_looked {
     uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
+    bool is_ready; /* the last look found that it ran, or waited for a processor */
     /* borrowed; added to after each signal, and each sample of the looker's own */
     _Atomic uint32_t *news;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */

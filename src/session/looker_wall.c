@@ -402,13 +402,15 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     enum jsp_looker_took took = JSP_LOOKER_PERHAPS;
     enum jsp_look is = JSP_LOOK_RUNS; /* its clock goes on */
     if (!ran_ns || wall_is_still(t)) {
-        at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
+        if (ran_ns || !t->is_ready) /* else it still waits: a thread falls asleep by running */
+            at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
              wall_was_stopped(l, t, ran_ns) || (m->n_met && ran_ns > WALL_SHORT_NS)
                  ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
         if (is == JSP_LOOK_WAITS)
             took = ran_ns && m->is_fair ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
     }
+    t->is_ready = at.is == JSP_SLEEP_READY;
     bool was_awake = !t->is_known;
     int64_t others = wall_left(l, t, wall_split(l, t, m, points, ran_ns, is, took),
                                at.is == JSP_SLEEP_ASLEEP);
