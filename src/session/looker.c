@@ -384,7 +384,7 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->quit = false;
     l->carry = 0;
     l->n_late = l->n_extra = 0;
-    l->asked_ns = 0;
+    l->delay_ns = l->asked_ns = 0;
     l->is_deep = false;
     l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
