@@ -27,6 +27,9 @@ constexpr uint32_t EVALUATED_PROBES = 16;
 constexpr size_t EVALUATED_LABEL_BYTES = 512 << 10; /* of all labels, recorded and shown */
 constexpr uint32_t EVALUATED_ANY_COLUMN = 1 << 16; /* there is none beyond it */
 constexpr size_t EVALUATED_URL = 512, EVALUATED_PLACE = 4096;
+/* A longer label is not read to its end, where the place is, in each sample: it is cut before that
+ * place anyway. */
+constexpr size_t EVALUATED_LABEL = 2 * EVALUATED_PLACE;
 
 struct evaluated_text {
     std::unique_ptr<char[]> place; /* "a.js line 3", of the eval */
@@ -108,8 +111,10 @@ uint32_t evaluated_number(const char **at)
  * that of evaluated code. */
 bool evaluated_split_place(const char *label, evaluated_parts *out)
 {
-    size_t len = strlen(label), end = len;
+    size_t len = strnlen(label, EVALUATED_LABEL + 1), end = len;
 
+    if (len > EVALUATED_LABEL)
+        return false;
     while (end > 2 && memcmp(label + end - 3, " > ", 3) != 0)
         end--;
     if (end <= 2)

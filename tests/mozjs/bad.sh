@@ -44,6 +44,9 @@ alike 'a function name of a megabyte' -c "$burn
     const f = new Function('burn', 'function ' + name + '() { burn(100); } ' + name + '();');
     f(burn); print(f.name.length);"
 check 'is cut and counted' sh -c "'$JSPROF_TOOL' dump bad.cap | grep -Eq 'labels_cut=[1-9]'"
+check 'a sample does not read all of it: less than 0.3 ms' sh -c "'$JSPROF_TOOL' dump bad.cap |
+    grep -oE '(handler_ns|samples)=[0-9]+' | awk -F= '{ sum[\$1] += \$2 }
+        END { exit !(sum[\"samples\"] && sum[\"handler_ns\"] / sum[\"samples\"] < 3e5) }'"
 check 'but there' sh -c "'$JSPROF_TOOL' report --csv --limit=0 bad.cap | grep -q nnnnnnnnnnnn"
 
 name=$(printf 'a\001b\033[31mc\nd\te.js')
