@@ -373,6 +373,7 @@ typedef struct jsprof_read_thread {
     bool has_account; /* the recorder counted these: */
     uint64_t expirations, kept, lost;
     uint64_t unseen;  /* the part of lost that the host did not ask for */
+    uint64_t stopped; /* expirations while the process was stopped, by Ctrl-Z for example */
 } jsprof_read_thread;
 JSPROF_READ_API int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first,
                                             jsprof_read_thread *out, uint64_t n);
@@ -399,7 +400,8 @@ typedef struct jsprof_read_stack {
     size_t size;
     uint32_t thread, samples;
     uint64_t weight, value;
-    const char *state;  /* "unknown", "running", "waiting", "asleep", "host" */
+    const char *state;  /* "unknown", "running", "waiting", "asleep", "host",
+                         * "stopped" */
     const char *detail; /* the system call, or what the host waits for; "": none */
 } jsprof_read_stack;
 JSPROF_READ_API int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first,

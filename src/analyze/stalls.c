@@ -134,7 +134,7 @@ static void stalls_name(struct stalls_work *w)
 static enum jsp_stall_cause stalls_cause(const struct stalls_work *w, uint32_t stack, int n)
 {
     enum jsp_state state = jsp_profile_state(w->p, stack)->state;
-    if (state == JSP_STATE_WAITING)
+    if (state == JSP_STATE_WAITING || state == JSP_STATE_STOPPED)
         return JSP_STALL_PROCESSOR;
     for (int i = 0; i < n; i++)
         if (w->frames[i].kind == JSPROF_KIND_GC)

@@ -16,7 +16,8 @@
     X(RUNNING, "running", "running") \
     X(WAITING, "waiting", "waiting for a processor") \
     X(ASLEEP, "asleep", "asleep") \
-    X(HOST, "host", "in a wait of the host")
+    X(HOST, "host", "in a wait of the host") \
+    X(STOPPED, "stopped", "stopped")
 
 #define JSP_STATES_ENUM(STATE, key, name) JSP_STATE_##STATE,
 enum jsp_state { JSP_STATES(JSP_STATES_ENUM) JSP_N_STATES };
@@ -47,7 +48,8 @@ extern const char *const jsp_state_on[JSP_N_STATE_ON];
  * which is smaller than JSP_STATES_CALLS, and JSP_STATES_CALLS for each kind up to it. */
 enum { JSP_STATES_CALLS = 1024 };
 
-/* The innermost frame of a sample in the state JSP_STATE_WAITING. */
+/* The innermost frames of samples in the states JSP_STATE_WAITING and JSP_STATE_STOPPED. */
 #define JSP_STATE_WAITING_FRAME "[waiting for a processor]"
+#define JSP_STATE_STOPPED_FRAME "[stopped]"
 
 #endif

@@ -189,6 +189,7 @@ void cli_info_states_add(uint64_t by_state[JSP_N_STATES], const jsprof_read_thre
     by_state[JSP_STATE_WAITING] += t->waiting;
     by_state[JSP_STATE_ASLEEP] += t->asleep;
     by_state[JSP_STATE_HOST] += t->in_host;
+    by_state[JSP_STATE_STOPPED] += t->stopped;
 }
 
 void cli_info_by_state(const uint64_t by_state[JSP_N_STATES])

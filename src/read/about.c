@@ -111,6 +111,7 @@ static jsprof_read_thread about_thread(const jsprof_reader *r, uint32_t i)
         .unknown = t->by_state[JSP_STATE_UNKNOWN], .has_account = t->losses,
         .expirations = sum.expirations, .kept = sum.kept, .lost = jsp_account_lost(&sum),
         .unseen = t->losses ? t->losses->unseen_of_tid : 0,
+        .stopped = t->by_state[JSP_STATE_STOPPED],
     };
 }
 

@@ -74,6 +74,8 @@ void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record)
         frames->at[frames->n++] = (struct jsp_merged){ .id = frames->empty_id };
     if (record->state.state == JSP_STATE_WAITING)
         frames_push(frames, frames->waiting_id);
+    if (record->state.state == JSP_STATE_STOPPED)
+        frames_push(frames, frames->stopped_id);
     frames_limit(frames);
 }
 

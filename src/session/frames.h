@@ -27,8 +27,8 @@ struct jsp_frames {
     struct jsp_natives *natives;
     struct jsp_loops loops;  /* owned array */
     struct jsp_loops hidden; /* owned array: gets no VM frames, and views hide it */
-    /* of "[frames cut]", "[no VM frame]", "[waiting for a processor]" */
-    uint32_t cut_id, empty_id, waiting_id;
+    /* of "[frames cut]", "[no VM frame]", "[waiting for a processor]", "[stopped]" */
+    uint32_t cut_id, empty_id, waiting_id, stopped_id;
     /* The result; index: innermost first. */
     uint32_t n;
     uint32_t cut;            /* frames dropped above JSP_FRAMES_KEPT */
@@ -36,7 +36,7 @@ struct jsp_frames {
 };
 
 /* Fill `n`, `cut` and `at`; frames of registered code become VM frames with a label. A thread
- * that waits for a processor gets an innermost frame that says so. */
+ * that waits for a processor, or was stopped, gets an innermost frame that says so. */
 void jsp_frames_of(struct jsp_frames *frames, const struct jsp_record *record);
 
 /* Add a code range to one of the two lists. Return 0 or -ENOMEM. */

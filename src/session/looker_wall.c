@@ -159,14 +159,14 @@ static void wall_signal(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
     jsp_looker_report(l, t, now);
 }
 
-/* Report so many points as ones whose state is unknown. Return how many are left: 0, unless the
- * thread has a rest from signals. */
-static int64_t wall_unknown(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
-                            int64_t points)
+/* Report so many points as ones in this state. Return how many are left: 0, unless the thread has a
+ * rest from signals. */
+static int64_t wall_report_as(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
+                              enum jsp_state state, int64_t points)
 {
     uint64_t debt = t->debt;
     t->debt = (uint64_t)points;
-    t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
+    t->state = (struct jsp_rec_state){ .state = (uint32_t)state };
     jsp_looker_report(l, t, now);
     uint64_t left = t->debt;
     t->debt = debt;
@@ -179,7 +179,7 @@ static bool wall_halted(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
 {
     if (t->halted <= 0 || wall_is_owed(t))
         return false;
-    t->halted = wall_unknown(l, t, now, t->halted);
+    t->halted = wall_report_as(l, t, now, JSP_STATE_STOPPED, t->halted);
     return true;
 }
 
@@ -212,7 +212,7 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
         /* it has not run at many points, and yet no look found it asleep or waiting: a debugger
          * stops it at each signal, for example */
         if (!waited && t->n_awake >= WALL_LOOKS) {
-            t->rest = wall_unknown(l, t, now, t->rest);
+            t->rest = wall_report_as(l, t, now, JSP_STATE_UNKNOWN, t->rest);
             return;
         }
     }

@@ -43,6 +43,7 @@ int jsp_output_open(struct jsp_output *out, int fd, struct jsp_arena *arena)
     out->frames.cut_id = jsp_arena_synth(arena, "[frames cut]");
     out->frames.empty_id = jsp_arena_synth(arena, "[no VM frame]");
     out->frames.waiting_id = jsp_arena_synth(arena, JSP_STATE_WAITING_FRAME);
+    out->frames.stopped_id = jsp_arena_synth(arena, JSP_STATE_STOPPED_FRAME);
     out->known = calloc(1, OUTPUT_KNOWN_BYTES);
     out->pending = malloc(JSP_OUTPUT_PENDING * sizeof *out->pending);
     int err = out->known && out->pending ? jsp_natives_open(&out->natives) : -ENOMEM;

@@ -7,8 +7,8 @@
  * pushes the others, which makes it farther. A function that takes memory from the stack later has
  * another distance; the return address, which has to follow a call, shows that.
  *
- * Code written by hand may have no such prologue: libffi's frame pointer is the end of the arguments
- * on the stack, for example. Then it is looked for at the places near the stack pointer.
+ * Code written by hand may have no such prologue: libffi's frame pointer is the end of the
+ * arguments on the stack, for example. Then it is looked for near the stack pointer.
  *
  * The looker calls this.
  *

@@ -88,7 +88,7 @@ has '  states     6.7% not known, 36.7% running, 13.3% waiting for a processor, 
 has '           15.0% running, 20.0% waiting for a processor, 57.0% asleep, 8.0% in a'
 has '           20.0% not known, 80.0% running'
 run info --json states.cap
-has '"state_running":15,"state_waiting":20,"state_asleep":57,"state_host":8'
+has '"state_running":15,"state_waiting":20,"state_asleep":57,"state_host":8,"state_stopped":0'
 has '"state_running":40,"state_waiting":0,"state_asleep":0,"state_host":0'
 run info good.cap
 hasnt states
@@ -108,7 +108,7 @@ hasnt 'Threads that had work'
 
 run report --state sleeping states.cap
 is_rc 2
-grep -q 'knows unknown, running, waiting, asleep and host, not "sleeping"' err ||
+grep -q 'knows unknown, running, waiting, asleep, host and stopped, not "sleeping"' err ||
     wrong 'no list of states'
 run report --state running good.cap
 is_rc 1

@@ -9,7 +9,7 @@
 const STATES = [
     { name: 'not known', color: '' }, { name: 'running', color: '#4f9d69' },
     { name: 'waiting for a processor', color: '#d1495b' }, { name: 'asleep', color: '#9aa5b1' },
-    { name: 'in a wait of the host', color: '#d79b3d' },
+    { name: 'in a wait of the host', color: '#d79b3d' }, { name: 'stopped', color: '#5c5f77' },
 ];
 
 function stateMenu(popup, app) {
