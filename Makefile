@@ -18,8 +18,6 @@ endif
 ifeq ($(strip $(B)),)
 $(error B is empty: it names the folder to build in)
 endif
-# One name for one folder: the dependencies of objects are noted with it.
-override B := $(patsubst $(CURDIR)/%,%,$(abspath $(B)))
 ifeq ($(V),)
 Q = @
 endif
@@ -288,6 +286,8 @@ help: ## this list
 # -- Rules ---------------------------------------------------------------------
 
 # Objects depend on the command line too: another CC or CFLAGS rebuilds them.
+# Their dependencies are noted by both names that B may give them, from / and from here.
+DEPENDENCIES = -MMD -MP -MT '$(sort $@ $(abspath $@) $(patsubst $(CURDIR)/%,%,$(abspath $@)))'
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(ROOM_FLAGS) $(CXX) $(CXXFLAGS) $(ALL_LDFLAGS) \
   $(FUZZ_LINK)
 $(B)/obj/flags: FORCE
@@ -297,7 +297,7 @@ $(B)/obj/flags: FORCE
 $(B)/obj/%.o: %.c $(B)/obj/flags
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPENDENCIES) -c -o $@ $<
 
 # One object, so that the names between our files are no names to the host.
 $(B)/lib/libjsprof.a: $(call objects,$(LIB_SRC))
@@ -340,7 +340,7 @@ $(B)/page_frame.c: $(PAGE_DIR)/embed.sh $(wildcard $(PAGE_DIR)/*)
 	@echo '  PAGE  $@'
 	$(Q)sh $< $(PAGE_DIR)/page.html >$@
 $(B)/obj/page_frame.o: $(B)/page_frame.c $(B)/obj/flags
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEPENDENCIES) -c -o $@ $<
 
 # For the tool and the tests: every object but the command's own, to choose from.
 $(B)/obj/inner.a: $(call objects,$(INNER_SRC)) $(B)/obj/page_frame.o

@@ -52,7 +52,7 @@ $(B)/obj/bindings/lua/$(1)/%.o: bindings/lua/%.c $(B)/obj/flags
 	@echo '  CC    $$< ($(1))'
 	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CPPFLAGS) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
-	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) $(lua_known) -MMD -MP -c -o $$@ $$<
+	  -DJSPROF_LUA_LAYOUT=$(call lua_layout,$(1)) $(lua_known) $$(DEPENDENCIES) -c -o $$@ $$<
 
 # Preloaded, it comes into processes without a Lua too: all that Lua has is weak there.
 $(B)/lib/lua/$(1)/jsprof.so: $(call lua_objects,$(1),$(LUA_MODULE) preload) \
@@ -83,7 +83,7 @@ $(B)/obj/examples/lua-host/$(1)/main.o: examples/lua-host/main.c $(B)/obj/flags
 	@echo '  CC    $$< ($(1))'
 	$$(Q)$$(CC) $$(BASE_CFLAGS) $$(if $$(SAN),$$(SAN) -w) $$(CPPFLAGS) $$(CFLAGS) -Ibindings/lua \
 	  $$(patsubst -I%,-isystem %,$$(shell pkg-config --cflags $(call lua_pkg,$(1)))) \
-	  -MMD -MP -c -o $$@ $$<
+	  $$(DEPENDENCIES) -c -o $$@ $$<
 
 $(B)/bin/lua-host$(1): $(B)/obj/examples/lua-host/$(1)/main.o $(B)/lib/libjsprof-lua$(1).a \
   $(B)/lib/libjsprof.a

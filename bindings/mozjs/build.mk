@@ -58,12 +58,12 @@ mozjs_flags_$(1) := $$(call CXX_CFLAGS,mozjs-$(1) $(if $(filter $(1),$(GJS_MOZJS
 $(B)/obj/bindings/mozjs/$(1)/%.o: bindings/mozjs/%.cpp $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CXX   $$< ($(1))'
-	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) $$(DEPENDENCIES) -c -o $$@ $$<
 
 $(B)/obj/examples/mozjs/$(1)/%.o: examples/mozjs/%.cpp $(B)/obj/flags
 	@mkdir -p $$(@D)
 	@echo '  CXX   $$< ($(1))'
-	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) -Ibindings/mozjs -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(CXX) $$(mozjs_flags_$(1)) -Ibindings/mozjs $$(DEPENDENCIES) -c -o $$@ $$<
 
 $(B)/lib/libjsprof-mozjs-$(1).a: $(call mozjs_objects,$(1),$(MOZJS_PARTS))
 	@mkdir -p $$(@D)
