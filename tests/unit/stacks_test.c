@@ -398,7 +398,7 @@ TEST(lies_are_told_with_their_place)
     LIE(HEAD NODES FIRST "\x41\x20\x0a\0\0", 1, 20);      /* an unknown flag */
     LIE(HEAD NODES FIRST "\x41\x10\x0a\0\0", 1, 20);      /* no task */
     LIE(HEAD NODES FIRST "\1\x0a", 1, 20);                /* it ends too soon */
-    LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\5", 1, 20);    /* an unknown state */
+    LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\6", 1, 20);    /* an unknown state */
     LIE(HEAD NODES FIRST "\x41\x08\x0a\0\0\3\0\0", 1, 20); /* no time asleep */
     LIE(HEAD NODES FIRST "\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\0\0", 1, 20);
     LIE(HEAD "\x80\0", 0, 4);                             /* no nodes */

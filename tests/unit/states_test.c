@@ -305,7 +305,7 @@ TEST(lies_are_refused_and_said)
         const char *bytes;
         size_t n;
     } lies[] = {
-        { "\1\0\1\5", 4 },         /* a state of a newer library */
+        { "\1\0\1\6", 4 },         /* a state of a newer library */
         { "\1\0\1", 3 },           /* no record */
         { "\1\0\2\1", 4 },         /* one of two */
         { "\1\0\1\3\1\1", 6 },     /* a record cut short */
