@@ -1,6 +1,7 @@
 # fleet.py - measures jsprof serve, push and top for fleet.sh.
 #
 # SPDX-License-Identifier: MIT
+import atexit
 import glob
 import gzip
 import os
@@ -127,6 +128,7 @@ def serve(jsprof, host, hosts, windows, seconds, busy):
     running = [subprocess.Popen([host, "part" if i < busy else "light", "1"],
                                 stdout=subprocess.PIPE, text=True) for i in range(hosts)]
     for one in running:
+        atexit.register(one.kill)  # however this ends
         one.stdout.readline()
     server = subprocess.Popen([jsprof, "serve", "--listen", "127.0.0.1:0", "--no-token"],
                               stdout=subprocess.PIPE, text=True)
@@ -159,8 +161,6 @@ def serve(jsprof, host, hosts, windows, seconds, busy):
             hosts_cpu += n
             threads += n if open(comm).read().startswith("jsprof") else 0
     server.terminate()
-    for one in running:
-        one.kill()
     print("%d hosts, %d windows of %d s: %d of them in the last profile, %d bytes"
           % (hosts, windows, seconds, sum(seen), sizes[-1]))
     print("in that window %d hosts had 5 periods of CPU time or more: %d are in the profile; "
