@@ -132,6 +132,7 @@ def serve(jsprof, host, hosts, windows, seconds, busy):
         one.stdout.readline()
     server = subprocess.Popen([jsprof, "serve", "--listen", "127.0.0.1:0", "--no-token"],
                               stdout=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
     url = server.stdout.readline().split()[-1]
     watch = Watch(server.pid)
     begin, late, sizes = time.monotonic(), [], []
