@@ -12,9 +12,14 @@ const STATES = [
     { name: 'in a wait of the host', color: '#d79b3d' }, { name: 'stopped', color: '#5c5f77' },
 ];
 
+/* The states that stacks of the profile have. */
+function statesThere(profile) {
+    profile.statesThere ??= new Set(profile.stack.state);
+    return profile.statesThere;
+}
+
 function stateMenu(popup, app) {
-    const present = new Set(app.profile.stack.state);
-    const lines = [...present].sort((a, b) => a - b).map(s => {
+    const lines = [...statesThere(app.profile)].sort((a, b) => a - b).map(s => {
         const swatch = element('span', { class: 'swatch' });
         swatch.style.background = STATES[s].color;
         return checkLine(STATES[s].name, app.state.states[s], isOn => {
@@ -26,9 +31,10 @@ function stateMenu(popup, app) {
 }
 
 function describeStates(app) {
-    const { states } = app.state, on = STATES.filter((_, s) => states[s]);
+    const { states } = app.state, there = statesThere(app.profile);
+    const on = STATES.filter((_, s) => there.has(s) && states[s]);
     byId('states-label').hidden = !app.profile.meta.states;
-    byId('states').textContent = on.length === STATES.length ? 'all'
+    byId('states').textContent = on.length === there.size ? 'all'
         : on.length === 1 ? on[0].name : 'some';
 }
 
