@@ -6,10 +6,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -22,7 +22,10 @@ enum {
     FLEET_LATE_MS = 2000, /* wait so long for processes after the end */
     FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
     FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
-    FLEET_LATER_MS = 100, /* one that begins late ends so much later at most */
+    FLEET_LATER_MS = 30,  /* one that begins late ends so much later at most */
+    FLEET_READS = 3,      /* captures that are read in a millisecond. All end so much earlier, */
+    FLEET_READ_PART = 32, /* but by this part of the window at most */
+    FLEET_EVENTS = 64,
     FLEET_PATH = 40,
 };
 
@@ -172,15 +175,21 @@ static void fleet_hear(struct fleet_host *h)
     serve_end(&h->talk); /* done, an error, or the process has ended */
 }
 
+static int64_t fleet_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Return when a recording is to end: a window after its begin. If all ended at once, the answer
- * would wait until each has had a processor, so the first ones end a little earlier. */
+ * would wait until each has had a processor, and then until all captures are read; so they end a
+ * little earlier, the first ones most. */
 static int64_t fleet_end(const struct fleet *f, uint32_t i, const struct fleet_ask *ask)
 {
-    int64_t span = (int64_t)f->n * FLEET_APART_MS, most = ask->ms / FLEET_PART;
+    int64_t span = fleet_least((int64_t)f->n * FLEET_APART_MS, ask->ms / FLEET_PART);
+    int64_t read = fleet_least(f->n / FLEET_READS, ask->ms / FLEET_READ_PART);
     int64_t late = f->at[i].has_begun ? f->at[i].begun_ms + ask->ms - f->until_ms : 0;
-    span = span < most ? span : most;
-    late = late < 0 ? 0 : late < FLEET_LATER_MS ? late : FLEET_LATER_MS;
-    return f->until_ms + (f->is_over ? 0 : late) - (int64_t)(f->n - 1 - i) * span / f->n;
+    late = late < 0 || f->is_over ? 0 : fleet_least(late, FLEET_LATER_MS);
+    return f->until_ms + late - read - (int64_t)(f->n - 1 - i) * span / f->n;
 }
 
 /* End the recordings that are to end by now. Return how long to wait for the next one. */
@@ -198,33 +207,59 @@ static int64_t fleet_stop(struct fleet *f, const struct fleet_ask *ask)
     return (next < INT64_MAX ? next : f->until_ms + FLEET_LATER_MS + FLEET_LATE_MS) - now;
 }
 
+/* Watch the connections of all processes, and the client's under the number of none of them. */
+static int fleet_watch(const struct fleet *f, const struct fleet_ask *ask)
+{
+    int watch = epoll_create1(EPOLL_CLOEXEC), err = watch < 0 ? -errno : 0;
+    for (uint32_t i = 0; i <= f->n && !err; i++) {
+        struct epoll_event event = { i < f->n ? EPOLLIN : EPOLLRDHUP, { .u32 = i } };
+        int fd = i < f->n ? f->at[i].talk.fd : ask->client;
+        if (fd >= 0 && epoll_ctl(watch, EPOLL_CTL_ADD, fd, &event) < 0)
+            err = -errno;
+    }
+    if (err && watch >= 0)
+        close(watch);
+    return err ? err : watch;
+}
+
+/* Wait for so long, and take what the processes say. Return -ECANCELED if the client has gone. */
+static int fleet_listen(struct fleet *f, int watch, int64_t ms)
+{
+    struct epoll_event events[FLEET_EVENTS];
+    int n = epoll_wait(watch, events, FLEET_EVENTS, (int)fleet_least(ms, FLEET_LOOK_MS));
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    for (int k = 0; k < n; k++) {
+        uint32_t i = events[k].data.u32;
+        if (i == f->n)
+            return -ECANCELED;
+        fleet_hear(&f->at[i]);
+    }
+    return 0;
+}
+
+static bool fleet_any_open(const struct fleet *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->n && !any; i++)
+        any = f->at[i].talk.fd >= 0;
+    return any;
+}
+
 /* Wait until all have ended, until the time is over, or until the client has gone. */
 static int fleet_wait(struct fleet *f, const struct fleet_ask *ask)
 {
-    struct pollfd *wait = calloc((size_t)f->n + 1, sizeof *wait);
+    int watch = fleet_watch(f, ask), err = watch < 0 ? watch : 0;
     int64_t left;
-    uint32_t open = f->n;
-    int err = wait ? 0 : -ENOMEM;
-    while (!err && open && (left = fleet_stop(f, ask)) > 0) {
-        open = 0;
-        for (uint32_t i = 0; i < f->n; i++)
-            if (f->at[i].talk.fd >= 0)
-                wait[open++] = (struct pollfd){ .fd = f->at[i].talk.fd, .events = POLLIN };
-        wait[open] = (struct pollfd){ .fd = ask->client, .events = POLLRDHUP };
-        left = left < FLEET_LOOK_MS ? left : FLEET_LOOK_MS;
-        if (open && poll(wait, open + 1, (int)left) < 0 && errno != EINTR)
-            err = -errno;
+    while (!err && fleet_any_open(f) && (left = fleet_stop(f, ask)) > 0) {
+        err = fleet_listen(f, watch, left);
         if (remote_is_caught() && !f->is_over) {
             f->is_over = true;
-            f->until_ms = fleet_now_ms() < f->until_ms ? fleet_now_ms() : f->until_ms;
+            f->until_ms = fleet_least(fleet_now_ms(), f->until_ms);
         }
-        if (wait[open].revents)
-            err = -ECANCELED;
-        for (uint32_t i = 0, k = 0; i < f->n && !err; i++)
-            if (f->at[i].talk.fd >= 0 && wait[k++].revents) /* a look at all of 500 takes 1 ms */
-                fleet_hear(&f->at[i]);
     }
-    free(wait);
+    if (watch >= 0)
+        close(watch);
     return err;
 }
 
