@@ -139,14 +139,18 @@ static inline double bench_median(const struct bench_series *s)
     return bench_spread(s).median;
 }
 
-static inline const char *bench_verdict(struct bench_spread s, double limit)
+static inline const char *bench_verdict(struct bench_spread s, double limit, double scaled)
 {
     if (s.median + s.notch <= limit)
         return "yes";
-    return s.median - s.notch > limit ? "NO" : "noise";
+    if (s.median + s.notch <= scaled)
+        return "scaled";
+    return s.median - s.notch > (limit > scaled ? limit : scaled) ? "NO" : "noise";
 }
 
-static inline void bench_print(const struct bench_row *row, const struct bench_series *s)
+/* `scaled`: the limit in proportion to this machine's floor, see docs/bench.md; 0: none. */
+static inline void bench_print_scaled(const struct bench_row *row, double scaled,
+                                      const struct bench_series *s)
 {
     struct bench_spread r = bench_spread(s);
     double size = fabs(r.median);
@@ -154,8 +158,13 @@ static inline void bench_print(const struct bench_row *row, const struct bench_s
     printf("row\t%s\t%s\t%.*f%s (%.*f..%.*f)\t%s\t%s\n", row->budget,
            row->limit_text ? row->limit_text : "-", digits, r.median, row->unit, digits, r.low,
            digits, r.high, row->peer ? row->peer : "-",
-           row->limit_text ? bench_verdict(r, row->limit) : "-");
+           row->limit_text ? bench_verdict(r, row->limit, scaled) : "-");
     fflush(stdout);
+}
+
+static inline void bench_print(const struct bench_row *row, const struct bench_series *s)
+{
+    bench_print_scaled(row, 0, s);
 }
 
 #endif

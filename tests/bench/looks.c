@@ -162,22 +162,29 @@ static void looks_busy_turns(struct looks_busy *b)
     }
 }
 
+/* The floor of a thread that many signals interrupt, where the limit was set. */
+#define LOOKS_FLOOR 0.45
+
 static void looks_busy_print(const struct looks_busy *b, const char *clock, uint32_t hz)
 {
+    static double full_wakes; /* at 1000 Hz, which comes first */
     char text[80], beside[80];
     bool is_full = hz == LOOKS_HZ;
     snprintf(text, sizeof text, "1 busy thread, %s %u Hz: own thread", clock, hz);
     snprintf(beside, sizeof beside, "CPU time over no profiler's; timers %+.2f%%",
              bench_median(&b->own[LOOKS_TIMER]));
-    looks_row(text, is_full ? "<= +0.8%" : NULL, 0.8, "%", beside, &b->own[LOOKS_LOOKER]);
+    looks_scaled(text, is_full ? "<= +0.8%" : NULL, 0.8, bench_median(&b->own[LOOKS_EMPTY]),
+                 LOOKS_FLOOR, beside, &b->own[LOOKS_LOOKER]);
     looks_row("  the floor: an empty handler", NULL, 0, "%", "as many signals of another thread",
               &b->own[LOOKS_EMPTY]);
     looks_row("  of it inside our handler", NULL, 0, "%", "handler_ns / CPU time", &b->handler);
     snprintf(beside, sizeof beside, "timers %+.2f%%, an empty handler %+.2f%%",
              bench_median(&b->all[LOOKS_TIMER]), bench_median(&b->all[LOOKS_EMPTY]));
     looks_row("  the whole process", NULL, 0, "%", beside, &b->all[LOOKS_LOOKER]);
-    looks_row("  the looker, of the other processor", is_full ? "<= 4%" : "<= 0.4%",
-              is_full ? 4 : 0.4, "%", "-", &b->looker);
+    double wakes = bench_median(&b->bare);
+    full_wakes = is_full ? wakes : full_wakes;
+    looks_scaled("  the looker, of the other processor", is_full ? "<= 4%" : "<= 0.4%",
+                 is_full ? 4 : 0.4, wakes, is_full ? wakes : full_wakes / 10, "-", &b->looker);
     looks_row("  the floor: a thread that only signals", NULL, 0, "%", "it sleeps as often",
               &b->bare);
     snprintf(beside, sizeof beside, "timers %.2fx; %.0f samples a second of CPU time",

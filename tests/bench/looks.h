@@ -99,6 +99,15 @@ static inline void looks_row(const char *what, const char *limit_text, double li
     bench_print(&(struct bench_row){ what, limit_text, limit, unit, beside }, s);
 }
 
+/* The limit was set where the floor was `reference`; here it is `floor`. */
+static inline void looks_scaled(const char *what, const char *limit_text, double limit,
+                                double floor, double reference, const char *beside,
+                                const struct bench_series *s)
+{
+    bench_print_scaled(&(struct bench_row){ what, limit_text, limit, "%", beside },
+                       limit * floor / reference, s);
+}
+
 static inline void looks_one(const char *what, const char *limit_text, double limit,
                              const char *unit, const char *beside, double value)
 {
