@@ -40,6 +40,15 @@ static const struct jsp_record *drain_repeat(struct jsp_thread *t,
     return t->last;
 }
 
+/* Keep the sample that a tick offers. One that repeats it has its weight, or there is none. */
+static bool drain_is_offer(struct jsp_thread *t, const struct jsp_record *r)
+{
+    if (r->stack || r->number || r->taker != JSP_TAKER_OFFER)
+        return false;
+    drain_remember(t, r);
+    return true;
+}
+
 /* Write the record that was popped. One that repeats the looker's last sample has a time and a
  * weight of its own. */
 static void drain_record(struct jsprof *p, struct jsp_thread *t, struct jsp_output_from from)
@@ -258,6 +267,10 @@ bool jsp_drain_thread(struct jsprof *p, struct jsp_thread_link *link, bool dropp
         int n = jsp_ring_peek(&t->sampled.ring, p->popped, sizeof p->popped / 8);
         if (n <= 0)
             break;
+        if (drain_is_offer(t, (const void *)p->popped)) {
+            jsp_ring_skip(&t->sampled.ring);
+            continue;
+        }
         enum jsp_stall is = drain_stall(p, t);
         if (is == JSP_STALL_WAIT)
             return true; /* the counts stay those of the records before it */

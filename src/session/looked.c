@@ -101,6 +101,7 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
         return;
     s->told = t->state;
     s->told_awake = t->is_awake;
+    t->has_offered = false;
     /* ORDER: relaxed. The release below publishes it. */
     atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
     /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */
@@ -175,14 +176,25 @@ uint64_t jsp_looker_repay(struct jsp_looker *l, uint64_t points)
  * stands for: on average each moment before the tick has its time, and those after it have looks of
  * their own. If the thread has run for longer, it was in several turns that no tick has met, and
  * nobody knows when the last one began. */
-uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
-                         const struct jsp_looker_moment *m, uint64_t ran_ns)
+uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t, uint32_t n_met,
+                         uint64_t ran_ns)
 {
     uint64_t left_ns = ran_ns < l->tick_ns ? l->tick_ns - ran_ns : l->tick_ns;
-    uint64_t exact = (uint64_t)jsp_looker_periods(l, left_ns / m->n_met);
+    uint64_t exact = (uint64_t)jsp_looker_periods(l, left_ns / n_met);
     uint64_t points = (exact + (jsp_tick_random(&l->random) >> 32) % JSP_LOOKER_WHOLE) /
                       JSP_LOOKER_WHOLE;
     t->balance -= (int64_t)points * JSP_LOOKER_WHOLE;
     t->borrowed += (int64_t)points * JSP_LOOKER_WHOLE - jsp_looker_periods(l, ran_ns);
     return points;
+}
+
+/* Any moment of such turns may be met, so each sample may stand for all the time before it. The
+ * part of a period that is left makes one of them at random, and the rest is for the next. */
+uint64_t jsp_looker_turns(struct jsp_looker *l, struct jsp_looked *t)
+{
+    int64_t part = (int64_t)(jsp_tick_random(&l->random) >> 32) % JSP_LOOKER_WHOLE;
+    int64_t points = (looked_balance(t) + part) / JSP_LOOKER_WHOLE;
+    points = points > 0 ? points : 0;
+    t->balance -= points * JSP_LOOKER_WHOLE;
+    return (uint64_t)points;
 }

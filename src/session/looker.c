@@ -14,10 +14,6 @@
 
 #include "drain.h"
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
-
 #define LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
 #define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and when it has been 5 seconds, ... */
 #define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... for an hour */
@@ -27,12 +23,12 @@ enum {
      * signal would not do: while a thread waits for a signal, it takes those to the process,
      * too. */
     LOOKER_BELL = SIGSTKFLT,
-    LOOKER_AWAKE_NS = 50000000, /* stay awake this long after a thread has run ... */
-    LOOKER_AWAKE = 16,          /* ... or for so many periods, whichever is longer */
+    LOOKER_AWAKE_NS = 50000000, /* stay awake for so long, if that is longer than 16 periods */
+    LOOKER_MOMENT_NS = 1000000, /* until a handler is done that began with the alarm */
+    LOOKER_SHORT = 4,           /* a turn of 1/4 of a tick is short */
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
-    LOOKER_MANY = 64,           /* so many threads, or more, may rest ... */
-    LOOKER_STILL = 32,          /* ... after so many looks in vain */
+    LOOKER_STILL = 32,          /* of many threads, let one rest after so many looks in vain */
     LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run ... */
     LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
     LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
@@ -89,22 +85,28 @@ static enum jsp_looked_was looker_was(struct jsp_looker *l, struct jsp_looked *t
 static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
                         const struct jsp_looker_moment *m)
 {
+    enum jsp_deep deep = jsp_deep_end(l, t, JSP_PUT_ARMED);
+    l->has_met |= deep != JSP_DEEP_STILL;
+    if (deep == JSP_DEEP_RAN) /* its handler is about to end */
+        return true;
     uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran - t->ran_ns;
     t->waited += m->points;
     if (!by || ran < t->ran_ns) { /* the clock of a thread that is gone reads 0 */
         t->was = JSP_LOOKED_OFF;
-        return false;
+        return deep == JSP_DEEP_MET;
     }
     t->ran_ns = ran;
     t->balance += jsp_looker_periods(l, by);
     t->was = looker_was(l, t, m, by);
     if (t->was == JSP_LOOKED_ON) {
-        t->debt += jsp_looker_repay(l, m->n_met ? jsp_looker_tick(l, t, m, by)
+        t->debt += jsp_looker_repay(l, m->n_met ? jsp_looker_tick(l, t, m->n_met, by)
                                                 : jsp_looker_meet(l, t));
         if (!jsp_looker_dozes(l, t))
             jsp_looker_report(l, t, m->now);
     }
     t->is_awake = false;
+    l->has_met |= t->was != JSP_LOOKED_OFF;
+    t->is_short = t->was != JSP_LOOKED_ON && by < l->tick_ns / LOOKER_SHORT;
     return true;
 }
 
@@ -129,7 +131,7 @@ static void looker_link(struct jsp_looked *t, struct jsp_looked **list)
 static void looker_sort(struct jsp_looker *l, struct jsp_looked *t, bool has_run)
 {
     t->n_still = has_run ? 0 : t->n_still + 1;
-    bool is_to_rest = l->n >= LOOKER_MANY && t->n_still >= LOOKER_STILL;
+    bool is_to_rest = l->n >= JSP_LOOKER_MANY && t->n_still >= LOOKER_STILL;
     if (is_to_rest == t->is_resting)
         return;
     t->is_resting = is_to_rest;
@@ -189,15 +191,15 @@ static void looker_round(struct jsp_looker *l, const struct jsp_looker_moment *m
 {
     l->points += m->points;
     l->came_ns = 0;
-    l->has_taken = false;
+    l->has_taken = l->has_met = false;
     bool any = looker_list(l, l->threads, m);
     if (m->points)
         any |= looker_list(l, l->resting[jsp_tick_random(&l->random) >> 32 &
                                          (JSP_LOOKER_GROUPS - 1)], m);
-    if (any) {
+    if (any && (l->has_met || !jsp_deep_may(l)))
         l->ran_ns = m->now;
+    if (any)
         jsp_ask_note(l->ask);
-    }
     l->looked_ns = m->now;
 }
 
@@ -267,12 +269,16 @@ static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
  * then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
-    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = LOOKER_AWAKE * l->period_ns;
+    bool asked = l->asks;
+    if (asked && jsp_deep_goes_on(l, is_alarm))
+        return l->is_deep ? LOOKER_FOREVER : LOOKER_MOMENT_NS;
+    is_alarm |= asked;
+    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = JSP_LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
                                false, l->sleeper && !l->is_deep && looker_was_halted(l, now), 0 };
     uint32_t extra = looker_take_extra(l, now);
     bool looks = m.points || extra;
-    if (is_alarm && l->n >= LOOKER_MANY) /* one of those that rest, perhaps */
+    if (is_alarm && l->n >= JSP_LOOKER_MANY) /* one of those that rest, perhaps */
         l->ran_ns = now;
     if (looks) {
         m.n_met = is_alarm && l->is_deep ? looker_have_run(l) : 0;
@@ -286,6 +292,8 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     looker_expect(l, now);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
     l->is_deep = l->has_alarm && now - l->ran_ns > awake && (looks || !is_alarm);
+    if (l->is_deep && jsp_deep_may(l))
+        l->is_deep = jsp_deep_begin(l);
     if (l->is_deep)
         return l->sleeper ? looker_deep(l, now - l->ran_ns) : LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);
@@ -385,7 +393,8 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->carry = 0;
     l->n_late = l->n_extra = 0;
     l->delay_ns = l->asked_ns = 0;
-    l->is_deep = false;
+    l->is_deep = l->asks = false;
+    l->may_ask = true;
     l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     l->due_ns = l->looked_ns;
@@ -427,7 +436,10 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     t->behind = 0;
     t->points_seen = l->points;
     looker_link(t, &l->threads);
+    jsp_deep_open(l, t);
     l->n++;
+    if (l->asks)
+        jsp_deep_ask(t);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -459,6 +471,9 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         l->n--;
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
         l->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled->n_again_calls) - t->n_again_before;
+        jsp_deep_end(l, t, JSP_PUT_DISARMED);
+        jsp_deep_settle(l, t);
+        jsp_deep_close(t);
         n = looker_settle(l, t) + t->debt + t->ran;
         jsp_looked_note(t);
     }

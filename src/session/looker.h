@@ -19,8 +19,9 @@
  * Of many threads, those that have not run for some time rest: a look takes a random one of a few
  * groups of them. For the others it is as if the looker was late.
  *
- * When no thread has run for some time, the looker sleeps until a timer of the process's
- * CPU time wakes it: an idle program costs nothing.
+ * When no look has met a thread for some time, the looker sleeps until a timer of the process's
+ * CPU time wakes it: an idle program costs nothing. Meanwhile, ticks that meet the threads bring
+ * the samples: see looker_deep.c. Of many threads, none must have run.
  *
  * On the wall clock, looker_wall.c does the same, and also takes samples of threads that sleep,
  * without a signal: see sleeper.h.
@@ -44,6 +45,10 @@
 
 #include "sleeper.h"
 
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 /* Was the thread on a processor at the last look? */
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
 
@@ -63,6 +68,10 @@ struct jsp_looked {
     bool is_resting;
     enum jsp_looked_was was;
     uint32_t n_still;     /* looks in a row that found that it had not run */
+    bool is_short;        /* its last turn was much shorter than a tick */
+    bool is_asked, has_timer; /* the looker sleeps deeply: see jsp_sampled_ask */
+    bool has_offered;     /* no signal was sent to it since it offered a sample */
+    timer_t timer;        /* of its CPU time */
 
     /* The same, on the wall clock. */
     uint64_t added_ns, seen_ns; /* time when it was added, and of the last look */
@@ -119,6 +128,8 @@ enum jsp_look {
 enum {
     JSP_LOOKER_GROUPS = 32, /* a power of two */
     JSP_LOOKER_EXTRA = 16,  /* looks in place of late ones, at most */
+    JSP_LOOKER_MANY = 64,   /* so many threads, or more, may rest */
+    JSP_LOOKER_AWAKE = 16,  /* stay awake for so many periods after a thread has run */
 };
 
 struct jsp_looker {
@@ -149,13 +160,16 @@ struct jsp_looker {
     uint32_t n_late;      /* late looks in a row */
     uint32_t n_extra;     /* looks that are due in place of late ones, and when */
     uint64_t extra[JSP_LOOKER_EXTRA];
-    uint64_t ran_ns;      /* time of the last look that found a thread that had run */
+    uint64_t ran_ns;      /* time of the last look that found a thread that ran, or had run */
+    bool asks;            /* the threads are asked for samples: it sleeps deeply */
+    bool may_ask;         /* all of them had timers, so far */
     uint64_t looks[JSP_N_LOOKS];
 
     /* Used by the looker only. */
     pid_t tid;
     uint64_t came_ns; /* when it got its processor for this look; 0: it has not asked yet */
     bool has_taken;  /* at this look: one of the threads was interrupted by us */
+    bool has_met;    /* at this look: perhaps one of them ran at this moment */
     uint64_t delay_ns, asked_ns; /* for how long it had waited for a processor, and when it asked */
     timer_t alarm; /* of the process's CPU time */
     bool has_alarm;
@@ -217,10 +231,12 @@ uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, ui
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
-/* The tick of this moment has met the thread, which has run for `ran_ns` since it woke up, and the
- * looker slept until now. Return how many points this one stands for. */
-uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t,
-                         const struct jsp_looker_moment *m, uint64_t ran_ns);
+/* A tick has met one of `n_met` threads, and this one has run for `ran_ns` since it woke up, while
+ * the looker slept. Return how many points this one stands for. The same for a thread with turns
+ * much shorter than a tick. */
+uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t, uint32_t n_met,
+                         uint64_t ran_ns);
+uint64_t jsp_looker_turns(struct jsp_looker *l, struct jsp_looked *t);
 
 /* A thread that leaves has had more expirations than its time, or fewer, by chance. Those that are
  * missing are counted as it leaves. If only that was done, the sum over many threads would exceed
@@ -250,6 +266,31 @@ enum { JSP_LOOKER_WHOLE = 1 << 16 };
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
                      const struct jsp_looker_moment *m);
 int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t);
+
+/* -- looker_deep.c, for looker.c: make the thread's timer, unless there are too many threads: a
+ * sandbox may forbid that later; delete it. */
+void jsp_deep_open(const struct jsp_looker *l, struct jsp_looked *t);
+void jsp_deep_close(struct jsp_looked *t);
+
+/* Return true if the threads can be asked for samples while the looker sleeps deeply; ask all of
+ * them, and return false if one has no timer, or rests; ask this one, too. */
+bool jsp_deep_may(const struct jsp_looker *l);
+bool jsp_deep_begin(struct jsp_looker *l);
+bool jsp_deep_ask(struct jsp_looked *t);
+
+/* The looker has woken up. Return true if it is to sleep on, deeply or not: there is no sample. */
+bool jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm);
+
+/* Ask the thread no longer, and count the sample that it has offered. Return what it did. */
+enum jsp_deep {
+    JSP_DEEP_STILL, /* there is no sample */
+    JSP_DEEP_RAN,   /* its handler is not done */
+    JSP_DEEP_MET,
+};
+enum jsp_deep jsp_deep_end(struct jsp_looker *l, struct jsp_looked *t, enum jsp_put_as as);
+
+/* The thread leaves. Its last offer has the time that no sample has. */
+void jsp_deep_settle(const struct jsp_looker *l, struct jsp_looked *t);
 
 /* In the child of a fork: close the parent's descriptors. */
 void jsp_looker_leave(struct jsp_looker *looker);

@@ -302,7 +302,7 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                            : jsp_looker_share(l, m, ran_ns);
     if (m->n_met && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
         t->balance += jsp_looker_periods(l, ran_ns);
-        ran = jsp_looker_tick(l, t, m, ran_ns);
+        ran = jsp_looker_tick(l, t, m->n_met, ran_ns);
     } else {
         ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
     }

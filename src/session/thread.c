@@ -13,10 +13,6 @@
 #include "signals.h"
 #include "unseen.h"
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
-
 enum {
     THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000, /* wait one second for the handler */
     /* array entries; memory is taken when they are first used */
@@ -268,8 +264,9 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
     thread_begin(t, setup);
     t->looked->ran_ns = t->armed_at[JSP_CLOCK_CPU];
     jsp_sampled_take_owed(s);
-    /* ORDER: relaxed. The thread is not armed yet. */
+    /* ORDER: relaxed, both. The thread is not armed yet. */
     atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->offer, JSP_OFFER_NONE, memory_order_relaxed); /* ORDER: above */
     /* ORDER: seq_cst, see S1 in sample.c. */
     atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
     jsp_looker_add(t->looker, t->looked);

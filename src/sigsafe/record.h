@@ -51,7 +51,8 @@ struct jsp_rec_state {
 enum jsp_taker {
     JSP_TAKER_HANDLER,
     JSP_TAKER_LOOKER, /* from outside, while the thread slept */
-    JSP_TAKER_AGAIN,  /* the thread still sleeps: the stack of the looker's last record */
+    JSP_TAKER_AGAIN,  /* the stack of the last record of the looker's, or of an offer */
+    JSP_TAKER_OFFER,  /* the handler, for the looker, which gives it a weight if it needs it */
 };
 
 struct jsp_record {

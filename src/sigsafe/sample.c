@@ -30,15 +30,16 @@ static uint32_t sample_waited(const siginfo_t *info, uint64_t due_ns)
     return is_first ? UINT32_MAX : 0;
 }
 
+/* Describe the arrival of a signal of the looker's, or of a timer on `clock` that was due at this
+ * time. */
 static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
-                                         const void *ucontext)
+                                         const void *ucontext, bool is_looked, uint64_t due_ns)
 {
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
     /* the looker looks at elapsed time, whatever clock it counts */
-    bool is_looked = jsp_sampled_is_looked(self);
     a.clock = is_looked ? JSP_CLOCK_WALL : self->clock;
-    a.due_ns = is_looked ? jsp_counted(&self->due_ns) : self->tick.due_ns;
+    a.due_ns = due_ns;
     a.overrun = is_looked ? sample_waited(info, a.due_ns) : (uint32_t)info->si_overrun;
     a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a.now_ns[JSP_CLOCK_CPU] = jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -91,27 +92,34 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, b
     return room < jsp_stack_need(self) ? &self->lost[JSP_LOST_STACK] : NULL;
 }
 
-/* Push the stack of this moment into the ring. */
-static __attribute__((noinline)) void sample_keep(struct jsp_sampled *self,
-                                                  const void *ucontext, uint32_t weight)
+/* Note in the record what the thread was doing. */
+static void sample_note(struct jsp_sampled *self)
+{
+    bool is_looked = jsp_sampled_is_looked(self);
+    jsp_sampled_note_wait(self);
+    self->record->waited = is_looked ? self->met_waited : 0;
+    if (!self->record->state.state && is_looked)
+        self->record->state = self->met;
+}
+
+/* Push the stack of this moment into the ring. Return false if there is no room. */
+static __attribute__((noinline)) bool sample_keep(struct jsp_sampled *self,
+                                                  const void *ucontext)
 {
     struct jsp_where where = { ucontext, jsp_regs_sp(ucontext),
                                &((const ucontext_t *)ucontext)->uc_stack, false };
-    self->record->weight = weight;
     self->record->task = jsp_running_now(&self->running);
-    jsp_sampled_note_wait(self);
-    self->record->waited = jsp_sampled_is_looked(self) ? self->met_waited : 0;
-    if (!self->record->state.state && jsp_sampled_is_looked(self))
-        self->record->state = self->met;
+    sample_note(self);
     jsp_sampled_frames(self, &where, NULL);
     self->record->n_tags = 0;
     if (jsp_tags_any(&self->tags))
         self->record->n_tags = (uint16_t)jsp_tags_take(&self->tags, &self->unwinder.mem,
                                                        jsp_record_tags(self->record));
     uint32_t n_words = jsp_record_size(self->record);
-    if (!jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record, n_words))
-        jsp_count(&self->lost[JSP_LOST_RING], weight);
+    bool is_kept = jsp_ring_push(&self->ring, (const uint64_t *)(const void *)self->record,
+                                 n_words);
     jsp_ask_note(self->ask);
+    return is_kept;
 }
 
 /* Return the share of this thread's time that other sessions' samples take, of
@@ -195,6 +203,68 @@ static void sample_mend(struct jsp_sampled *self, const struct jsp_arrival *a, v
     jsp_count(is_again ? &self->n_again_calls : &self->n_cut_calls, 1);
 }
 
+/* Has the looker asked for a sample, and owes none? */
+static bool sample_is_asked(const struct jsp_sampled *self)
+{
+    /* ORDER: acquire, both, as in sample_is_for; pairs with L3. */
+    return jsp_sampled_is_looked(self) &&
+           atomic_load_explicit(&self->offer, memory_order_acquire) == JSP_OFFER_ASKED &&
+           !atomic_load_explicit(&self->owed, memory_order_acquire); /* ORDER: as above */
+}
+
+/* Store the sample for which the looker has asked, without a weight. The tick has brought it. */
+static void sample_offer(struct jsp_sampled *self, const struct jsp_arrival *a,
+                         _Atomic uint64_t *loss)
+{
+    uint32_t asked = JSP_OFFER_ASKED;
+    self->met = (struct jsp_rec_state){ 0 };
+    self->met_waited = 0;
+    self->met_awake = true;
+    if (!loss) { /* else the record may be in use */
+        self->record->time_ns = a->now_ns[JSP_CLOCK_WALL];
+        self->record->cpu_ns = self->record->weight = 0;
+        self->record->taker = JSP_TAKER_OFFER;
+        if (!sample_keep(self, a->ucontext))
+            loss = &self->lost[JSP_LOST_RING];
+        self->record->taker = JSP_TAKER_HANDLER;
+    }
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        self->offer_ns[clock] = a->now_ns[clock];
+    self->offer_loss = loss;
+    jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL]);
+    /* L3. ORDER: release, pairs with the looker's acquire. It may have withdrawn its question. */
+    atomic_compare_exchange_strong_explicit(&self->offer, &asked, JSP_OFFER_MADE,
+                                            memory_order_release, memory_order_relaxed);
+}
+
+/* Store the sample with its weight, or count it. `left`: see sample_left. */
+static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
+                         _Atomic uint64_t *loss, uint64_t left)
+{
+    uint64_t now = a->now_ns[a->clock];
+    uint32_t weight = sample_weigh(self, now - left);
+    jsp_count(&self->expirations, weight);
+    if (!loss) { /* else the record may be in use */
+        self->record->time_ns = a->now_ns[JSP_CLOCK_WALL];
+        self->record->cpu_ns = a->ran_ns;
+        self->record->weight = weight;
+        if (!sample_keep(self, a->ucontext))
+            loss = &self->lost[JSP_LOST_RING];
+    }
+    if (loss)
+        jsp_count(loss, weight);
+    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
+        self->last_ns[clock] = a->now_ns[clock] - left;
+    /* Use the cost of the previous sample: the cost of this one is unknown until the
+     * timer is set. */
+    uint64_t others = sample_others(self);
+    sample_next(self, now, others + self->tick.load);
+    uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
+    uint64_t cost = sample_cost(enough, a);
+    jsp_tick_spent(&self->tick, cost);
+    jsp_count(&self->handler_ns, cost);
+}
+
 /* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
  * stack was not walked. */
 static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
@@ -207,32 +277,20 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
         sample_late(self);
         return false;
     }
-    struct jsp_arrival a = sample_arrival(self, info, ucontext);
+    bool is_asked = sample_is_asked(self), is_looked = jsp_sampled_is_looked(self) && !is_asked;
+    uint64_t due_ns = is_asked    ? self->offer_ns[JSP_CLOCK_CPU]
+                      : is_looked ? jsp_counted(&self->due_ns)
+                                  : self->tick.due_ns;
+    struct jsp_arrival a = sample_arrival(self, info, ucontext, is_looked, due_ns);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
-    uint64_t now = a.now_ns[a.clock], left = hidden ? sample_left(&a) : 0;
-    uint32_t weight = sample_weigh(self, now - left);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
-    jsp_count(&self->expirations, weight);
-    if (loss) { /* the record may be in use */
-        jsp_count(loss, weight);
-    } else {
-        self->record->time_ns = a.now_ns[JSP_CLOCK_WALL];
-        self->record->cpu_ns = a.ran_ns;
-        sample_keep(self, ucontext, weight);
-    }
-    for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
-        self->last_ns[clock] = a.now_ns[clock] - left;
-    /* Use the cost of the previous sample: the cost of this one is unknown until the
-     * timer is set. */
-    uint64_t others = sample_others(self);
-    sample_next(self, now, others + self->tick.load);
-    uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
-    uint64_t cost = sample_cost(enough, &a);
-    jsp_tick_spent(&self->tick, cost);
-    jsp_count(&self->handler_ns, cost);
+    if (is_asked)
+        sample_offer(self, &a, loss);
+    else
+        sample_count(self, &a, loss, hidden ? sample_left(&a) : 0);
     if (sample_has_cut(self, ucontext))
         sample_mend(self, &a, ucontext, room);
-    return !loss;
+    return !loss && !is_asked;
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
@@ -326,7 +384,8 @@ static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampl
     if (!jsp_sampled_is_looked(self))
         return self == whose;
     /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
-    return self->signo == sig && atomic_load_explicit(&self->owed, memory_order_acquire);
+    return self->signo == sig && (atomic_load_explicit(&self->owed, memory_order_acquire) ||
+                                  (self == whose && sample_is_asked(self)));
 }
 
 /* The frame of this function, with all functions inlined here, must be small: the stack

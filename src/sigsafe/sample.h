@@ -24,6 +24,10 @@
  *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_take_owed  yes        -              yes, disarmed
  *   jsp_sampled_put       -           -         the looker
+ *   jsp_sampled_ask       -           -         the looker
+ *   jsp_sampled_offer     -           -         the looker
+ *   jsp_sampled_unask     -           -         the looker
+ *   jsp_sampled_accept    -           -         the looker
  *   jsp_sampled_pause    yes         yes              -
  *   jsp_sampled_wait_begin  -        yes              -
  *   jsp_sampled_wait_end  -          yes              -
@@ -72,6 +76,10 @@ void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
 void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
+
+/* The looker sleeps, and has asked the next tick that meets the thread for a sample. The handler
+ * stores it without a weight, which the looker decides. */
+enum jsp_offer { JSP_OFFER_NONE, JSP_OFFER_ASKED, JSP_OFFER_MADE };
 
 /* The place where the thread switched from a C stack to one that it resumed; see resume.h. */
 struct jsp_resumer {
@@ -149,6 +157,11 @@ struct jsp_sampled {
     /* Written by the looker before `owed` becomes nonzero: what the thread was doing. */
     struct jsp_rec_state told;
     bool told_awake; /* it ran, and was not about to wake up */
+    _Atomic uint32_t offer; /* enum jsp_offer: asked by the looker, made by the handler */
+    /* By the looker before it asks, when the thread's timer is due; by the handler before it makes
+     * the offer, each clock at the sample, and what counts it (NULL: it is in the ring). */
+    uint64_t offer_ns[JSP_N_CLOCKS];
+    _Atomic uint64_t *offer_loss;
     /* Added to by the looker before the same is added to `owed`: waits for a processor. */
     _Atomic uint64_t waited;
 
@@ -284,6 +297,17 @@ enum jsp_put {
 enum jsp_put_as { JSP_PUT_ARMED, JSP_PUT_PAUSED, JSP_PUT_DISARMED };
 enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
                              uint64_t ran_ns, enum jsp_put_as as);
+
+/* Ask the handler for a sample at the thread's next signal of a timer, which is due at this time of
+ * its CPU clock. Return what has come of it. Ask no longer, and return false if the offer was made
+ * meanwhile. */
+void jsp_sampled_ask(struct jsp_sampled *self, uint64_t due_ns);
+enum jsp_offer jsp_sampled_offer(const struct jsp_sampled *self);
+bool jsp_sampled_unask(struct jsp_sampled *self);
+
+/* Give the sample that was offered this weight, and count it, like jsp_sampled_put. 0: nobody
+ * needs it. */
+enum jsp_put jsp_sampled_accept(struct jsp_sampled *self, uint32_t weight, enum jsp_put_as as);
 
 /* Read all counters at one moment between two signals. Return false, with *out unchanged, if
  * the thread was inside the handler at every try. */

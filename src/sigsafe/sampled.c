@@ -226,29 +226,30 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
     return false;
 }
 
+/* Push the record, or count it as one that `loss` counts. */
 static enum jsp_put sampled_append(struct jsp_sampled *self, struct jsp_record *record,
-                                   uint64_t ran_ns, enum jsp_put_as as)
+                                   uint64_t ran_ns, _Atomic uint64_t *loss)
 {
     uint32_t n_words = jsp_record_size(record);
-    bool is_paused = as == JSP_PUT_PAUSED;
     jsp_count(&self->expirations, record->weight);
     self->last_ns[JSP_CLOCK_WALL] = record->time_ns;
     uint64_t last_ns = self->last_ns[JSP_CLOCK_CPU];
     record->cpu_ns = ran_ns > last_ns ? ran_ns - last_ns : 0;
     self->last_ns[JSP_CLOCK_CPU] = last_ns + record->cpu_ns;
-    if (!is_paused &&
+    if (!loss &&
         jsp_ring_push(&self->ring, (const uint64_t *)(const void *)record, n_words)) {
         jsp_ask_note(self->ask);
         if (record->taker == JSP_TAKER_LOOKER)
             jsp_unwind_count(&self->unwinder, (enum jsp_unwind_stop)record->stop);
         return JSP_PUT_KEPT;
     }
-    jsp_count(&self->lost[is_paused ? JSP_LOST_PAUSED : JSP_LOST_RING], record->weight);
+    jsp_count(loss ? loss : &self->lost[JSP_LOST_RING], record->weight);
     return JSP_PUT_LOST;
 }
 
-enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
-                             uint64_t ran_ns, enum jsp_put_as as)
+/* The same, if no handler is inside or will begin. */
+static enum jsp_put sampled_put(struct jsp_sampled *self, struct jsp_record *record,
+                                uint64_t ran_ns, _Atomic uint64_t *loss, bool is_disarmed)
 {
     /* L2. ORDER: acquire, both, pair with S2 in sample.c: a handler that took `owed` has left
      * before we see an even seq. The next one begins only after we owe something again. */
@@ -260,11 +261,56 @@ enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record
     /* ORDER: seq_cst, before the load of `armed`; see S1 in sample.c. */
     atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
     /* S1. ORDER: seq_cst, as in sample.c. */
-    bool is_on = as == JSP_PUT_DISARMED ||
+    bool is_on = is_disarmed ||
                  atomic_load_explicit(&self->armed, memory_order_seq_cst); /* ORDER: above */
-    enum jsp_put put = is_on ? sampled_append(self, record, ran_ns, as) : JSP_PUT_BUSY;
+    enum jsp_put put = is_on ? sampled_append(self, record, ran_ns, loss) : JSP_PUT_BUSY;
     /* S2. ORDER: release, as in sample.c. */
     atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
+    return put;
+}
+
+enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
+                             uint64_t ran_ns, enum jsp_put_as as)
+{
+    return sampled_put(self, record, ran_ns,
+                       as == JSP_PUT_PAUSED ? &self->lost[JSP_LOST_PAUSED] : NULL,
+                       as == JSP_PUT_DISARMED);
+}
+
+void jsp_sampled_ask(struct jsp_sampled *self, uint64_t due_ns)
+{
+    self->offer_ns[JSP_CLOCK_CPU] = due_ns;
+    /* L3. ORDER: release, pairs with the acquire of the handler that sees that it was asked. */
+    atomic_store_explicit(&self->offer, JSP_OFFER_ASKED, memory_order_release);
+}
+
+enum jsp_offer jsp_sampled_offer(const struct jsp_sampled *self)
+{
+    /* ORDER: acquire, pairs with the handler's release: the offer is seen. */
+    return (enum jsp_offer)atomic_load_explicit(&self->offer, memory_order_acquire);
+}
+
+bool jsp_sampled_unask(struct jsp_sampled *self)
+{
+    uint32_t offer = JSP_OFFER_ASKED;
+    /* ORDER: acquire, both, as above. */
+    return atomic_compare_exchange_strong_explicit(&self->offer, &offer, JSP_OFFER_NONE,
+                                                   memory_order_acquire, /* ORDER: as above */
+                                                   memory_order_acquire) || /* ORDER: as above */
+           offer == JSP_OFFER_NONE;
+}
+
+enum jsp_put jsp_sampled_accept(struct jsp_sampled *self, uint32_t weight, enum jsp_put_as as)
+{
+    struct jsp_record same = { .time_ns = self->offer_ns[JSP_CLOCK_WALL], .weight = weight,
+                               .taker = JSP_TAKER_AGAIN };
+    enum jsp_put put = JSP_PUT_LOST;
+    if (weight)
+        put = sampled_put(self, &same, self->offer_ns[JSP_CLOCK_CPU], self->offer_loss,
+                          as == JSP_PUT_DISARMED);
+    if (put != JSP_PUT_BUSY)
+        /* ORDER: relaxed. The handler touches it only if it was asked. */
+        atomic_store_explicit(&self->offer, JSP_OFFER_NONE, memory_order_relaxed);
     return put;
 }
 

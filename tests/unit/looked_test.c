@@ -37,13 +37,12 @@ static uint64_t life_by_look(struct jsp_looked *t, int64_t time)
 /* A tick, which is one of 4 periods, meets it anywhere, or not. It counts for the rest of them. */
 static uint64_t life_by_tick(struct jsp_looked *t, int64_t time)
 {
-    const struct jsp_looker_moment m = { .n_met = 1 };
     int64_t at = LIVES_TICK * draw();
     t->balance += time;
     if (at >= time)
         return 0;
     uint64_t ran_ns = l.period_ns * (uint64_t)at / JSP_LOOKER_WHOLE;
-    return jsp_looker_repay(&l, jsp_looker_tick(&l, t, &m, ran_ns));
+    return jsp_looker_repay(&l, jsp_looker_tick(&l, t, 1, ran_ns));
 }
 
 /* Return how many expirations too many, or too few, the threads had. */

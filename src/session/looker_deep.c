@@ -1,0 +1,147 @@
+/* session/looker_deep.c - while the looker sleeps deeply, it counts CPU time by the ticks that meet
+ * the threads. See looker.h.
+ *
+ * Each thread has a timer of its own CPU time, whose signal comes with the first tick that meets
+ * it: its handler takes a sample. Another timer wakes the looker, which then decides how much time
+ * that sample stands for. It would come too late itself: turns of 0.1 ms are over by then.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "looker.h"
+
+enum {
+    DEEP_OWN_NS = 20000, /* the timer is due after so much of the thread's time: at the next tick */
+    DEEP_UNMET = 8,      /* ticks of CPU time that turns may have by chance and meet none */
+};
+
+/* -- The threads' timers ------------------------------------------------------ */
+
+void jsp_deep_open(const struct jsp_looker *l, struct jsp_looked *t)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = l->signo };
+    event.sigev_notify_thread_id = t->tid;
+    event.sigev_value.sival_ptr = jsp_sample_value(t->sampled->number);
+    t->has_timer = !l->sleeper && l->n < JSP_LOOKER_MANY &&
+                   timer_create(t->cpu_clock, &event, &t->timer) == 0;
+}
+
+static bool deep_set(const struct jsp_looked *t, uint64_t ns)
+{
+    const struct itimerspec when = { .it_value = { 0, (long)ns } };
+    return timer_settime(t->timer, 0, &when, NULL) == 0;
+}
+
+/* Disarm the timer, unless it may have expired. Where its signal is pending, the kernel would drop
+ * it, and has dropped those of the looker meanwhile. */
+static void deep_unset(const struct jsp_looked *t)
+{
+    if (jsp_now_ns(t->cpu_clock) < t->sampled->offer_ns[JSP_CLOCK_CPU])
+        deep_set(t, 0);
+}
+
+bool jsp_deep_ask(struct jsp_looked *t)
+{
+    if (!t->has_timer)
+        return false;
+    if (jsp_counted(&t->sampled->owed)) /* that signal would be dropped, too */
+        return true;
+    jsp_sampled_ask(t->sampled, t->ran_ns + DEEP_OWN_NS);
+    t->is_asked = deep_set(t, DEEP_OWN_NS);
+    return t->is_asked;
+}
+
+bool jsp_deep_may(const struct jsp_looker *l)
+{
+    return !l->sleeper && l->n < JSP_LOOKER_MANY && l->may_ask;
+}
+
+bool jsp_deep_begin(struct jsp_looker *l)
+{
+    for (int i = 0; i < JSP_LOOKER_GROUPS; i++)
+        if (l->resting[i]) /* not yet */
+            return false;
+    for (struct jsp_looked *t = l->threads; t && l->may_ask; t = t->next)
+        l->may_ask = jsp_deep_ask(t);
+    l->asks = l->may_ask;
+    return l->asks;
+}
+
+void jsp_deep_close(struct jsp_looked *t)
+{
+    if (t->has_timer)
+        timer_delete(t->timer);
+    t->has_timer = false;
+}
+
+/* -- What has come of it ---------------------------------------------------- */
+
+/* Return JSP_DEEP_MET if there is a sample, or none although a thread has run for long;
+ * JSP_DEEP_RAN if they ran, but no tick has met them, or their handlers are not done. */
+static enum jsp_deep deep_look(const struct jsp_looker *l)
+{
+    enum jsp_deep is = JSP_DEEP_STILL;
+    for (const struct jsp_looked *t = l->threads; t; t = t->next) {
+        uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran > t->ran_ns ? ran - t->ran_ns : 0;
+        if ((t->is_asked && jsp_sampled_offer(t->sampled) == JSP_OFFER_MADE) ||
+            by > (t->is_asked ? DEEP_UNMET * l->tick_ns : 0))
+            return JSP_DEEP_MET;
+        if (by)
+            is = JSP_DEEP_RAN;
+    }
+    return is;
+}
+
+bool jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm)
+{
+    enum jsp_deep is = deep_look(l);
+    /* After the alarm, the handler may come a moment later than we: look once more. */
+    l->is_deep = is == JSP_DEEP_STILL || (is == JSP_DEEP_RAN && !is_alarm);
+    l->asks = is != JSP_DEEP_MET;
+    return l->asks;
+}
+
+/* Return how many points the sample of the tick stands for, if the thread had run for `ran_ns`
+ * since it was asked. */
+static uint64_t deep_points(struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns)
+{
+    bool is_short = t->is_short && t->n_still < JSP_LOOKER_AWAKE;
+    t->balance += jsp_looker_periods(l, ran_ns);
+    return jsp_looker_repay(l, is_short ? jsp_looker_turns(l, t)
+                                        : jsp_looker_tick(l, t, 1, ran_ns));
+}
+
+enum jsp_deep jsp_deep_end(struct jsp_looker *l, struct jsp_looked *t, enum jsp_put_as as)
+{
+    struct jsp_sampled *s = t->sampled;
+    if (!t->is_asked)
+        return JSP_DEEP_STILL;
+    if (jsp_sampled_unask(s)) {
+        deep_unset(t);
+        t->is_asked = false;
+        return JSP_DEEP_STILL;
+    }
+    if (as != JSP_PUT_DISARMED && jsp_sampled_inside(s))
+        return JSP_DEEP_RAN;
+    uint64_t at = s->offer_ns[JSP_CLOCK_CPU];
+    uint64_t points = deep_points(l, t, at > t->ran_ns ? at - t->ran_ns : 0);
+    if (jsp_sampled_accept(s, (uint32_t)points, as) == JSP_PUT_BUSY)
+        t->debt += points; /* it is about to leave */
+    jsp_looked_note(t);
+    t->ran_ns = at > t->ran_ns ? at : t->ran_ns;
+    t->is_asked = false;
+    t->has_offered = true;
+    return JSP_DEEP_MET;
+}
+
+void jsp_deep_settle(const struct jsp_looker *l, struct jsp_looked *t)
+{
+    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    if (!t->has_offered || !t->is_short || ran < t->ran_ns)
+        return;
+    t->balance += jsp_looker_periods(l, ran - t->ran_ns);
+    t->ran_ns = ran;
+    int64_t points = t->balance / JSP_LOOKER_WHOLE;
+    if (points > 0 &&
+        jsp_sampled_accept(t->sampled, (uint32_t)points, JSP_PUT_DISARMED) != JSP_PUT_BUSY)
+        t->balance -= points * JSP_LOOKER_WHOLE;
+}

@@ -1,0 +1,136 @@
+/* ticks_test.c - src/session/looker_deep.c, src/sigsafe/sample.c: a thread that runs rarely is
+ * sampled by the ticks that meet it, while the looker sleeps.
+ *
+ * The looker looked at such a thread a thousand times a second. When it slept between the turns, a
+ * tick woke it, but too late: turns of 0.1 ms had no sample at all, and their time was lost.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+
+#include "looker.h"
+
+enum { TICKS_TURNS = 300, TICKS_TURN_NS = 100000, TICKS_PAUSE_US = 10000, TICKS_TRIES = 3 };
+
+/* Return how often the looker has gone to sleep. */
+static uint64_t ticks_naps(void)
+{
+    unsigned long long naps = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *e; threads && (e = readdir(threads)) != NULL;) {
+        char path[300], line[128];
+        bool is_it = false;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+        FILE *file = fopen(path, "r");
+        while (file && fgets(line, sizeof line, file)) {
+            is_it = is_it || !strcmp(line, "Name:\tjsprof-looker\n");
+            if (is_it && sscanf(line, "voluntary_ctxt_switches: %llu", &naps) == 1)
+                break;
+        }
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return naps;
+}
+
+/* Run for a moment, many times. Return the CPU time. */
+static uint64_t ticks_turns(jsprof_thread *me)
+{
+    uint64_t begin = host_ns(CLOCK_THREAD_CPUTIME_ID);
+    jsprof_push(me, "turn", NULL, 0);
+    for (int i = 0; i < TICKS_TURNS; i++) {
+        uint64_t from = host_ns(CLOCK_THREAD_CPUTIME_ID);
+        while (host_ns(CLOCK_THREAD_CPUTIME_ID) < from + TICKS_TURN_NS)
+            continue;
+        faults_sleep_us(TICKS_PAUSE_US);
+    }
+    jsprof_pop(me);
+    return host_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+}
+
+/* The ticks are few, and what the last one has not met is lost, so half of the time is enough. The
+ * looker stays awake for 50 of its periods after each tick. */
+static bool ticks_try(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    bool is_near = false;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
+        return false;
+    uint64_t begin = host_ns(CLOCK_MONOTONIC), ran_ns = ticks_turns(me), naps = ticks_naps();
+    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - begin) / 1000000;
+    if (host_close(&h)) {
+        uint64_t periods = ran_ns / 1000000;
+        host_check(&h);
+        printf("# %u of %llu periods, %llu naps of the looker in %llu ms\n",
+               (unsigned)host_weight(&h, "turn"), (unsigned long long)periods,
+               (unsigned long long)naps, (unsigned long long)ms);
+        is_near = host_weight(&h, "turn") > periods / 2 &&
+                  host_weight(&h, "turn") < periods + 10 && naps < ms / 2;
+    }
+    host_free(&h);
+    return is_near;
+}
+
+TEST(thread_with_short_turns_has_its_time_and_lets_the_looker_sleep)
+{
+    bool is_near = false;
+    for (int tries = TICKS_TRIES; tries > 0 && !is_near; tries--)
+        is_near = ticks_try();
+    CHECK(is_near);
+}
+
+/* The looker sleeps when the thread wakes up with its signal blocked. */
+TEST(time_without_the_signal_after_a_sleep_is_counted_as_blocked)
+{
+    struct host h;
+    jsprof_thread *me;
+    sigset_t all, before;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
+        return;
+    faults_sleep_us(200000);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    host_burn_ms(200);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu blocked\n", (unsigned long long)h.stats.lost_blocked,
+               (unsigned long long)h.stats.expirations);
+        CHECK(h.stats.lost_blocked > 100);
+        CHECK(h.stats.lost_blocked + 60 > h.stats.expirations);
+    }
+    host_free(&h);
+}
+
+/* A tick that meets a paused thread gives no sample. */
+TEST(time_of_a_paused_thread_after_sleeps_is_counted_as_paused)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
+        return;
+    jsprof_thread_pause(me);
+    for (int i = 0; i < 10; i++) {
+        faults_sleep_us(100000);
+        host_burn_ms(8);
+    }
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu paused, %llu samples\n", (unsigned long long)h.stats.lost_paused,
+               (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.samples);
+        CHECK(h.stats.lost_paused > 30);
+        CHECK_EQ(h.stats.samples, 0);
+    }
+    host_free(&h);
+}
+
+int main(void)
+{
+    RUN(thread_with_short_turns_has_its_time_and_lets_the_looker_sleep);
+    RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
+    RUN(time_of_a_paused_thread_after_sleeps_is_counted_as_paused);
+    return DONE();
+}
