@@ -101,6 +101,7 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
         return;
     s->told = t->state;
     s->told_awake = t->is_awake;
+    s->told_ran_ns = t->ran_ns;
     t->has_offered = false;
     /* ORDER: relaxed. The release below publishes it. */
     atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);

@@ -7,7 +7,6 @@
 
 enum {
     HIDDEN_SET_BYTES = 8,       /* size of the kernel's signal set */
-    HIDDEN_PROMPT_NS = 100000,  /* an unblocked signal of the wall clock arrives within */
     HIDDEN_RAN_NS = 2000000, /* a thread that ran this long would have taken the signal */
     HIDDEN_TICKS_NS = 25000000, /* two ticks of the slowest processor */
     HIDDEN_MANY_NS = 40000000,  /* several ticks */
@@ -33,7 +32,7 @@ static bool hidden_follows(struct jsp_memread *mem, const struct jsp_regs *regs,
  * any case. */
 static bool hidden_is_prompt(const struct jsp_arrival *a)
 {
-    return a->clock == JSP_CLOCK_WALL && a->late_ns < HIDDEN_PROMPT_NS;
+    return a->clock == JSP_CLOCK_WALL && a->late_ns < JSP_HIDDEN_PROMPT_NS;
 }
 
 /* rt_sigprocmask(how, set, old, 8) has returned: was the signal blocked before? If the

@@ -22,8 +22,11 @@
 #include "base/clocks.h"
 #include "memread.h"
 
-/* The timer sends a signal that was not taken again after this time. */
-enum { JSP_HIDDEN_AGAIN_NS = 250000000 };
+enum {
+    /* The timer sends a signal that was not taken again after this time. */
+    JSP_HIDDEN_AGAIN_NS = 250000000,
+    JSP_HIDDEN_PROMPT_NS = 100000, /* an unblocked signal of the wall clock arrives within */
+};
 
 struct jsp_arrival {
     const void *ucontext;

@@ -157,6 +157,7 @@ struct jsp_sampled {
     /* Written by the looker before `owed` becomes nonzero: what the thread was doing. */
     struct jsp_rec_state told;
     bool told_awake; /* it ran, and was not about to wake up */
+    uint64_t told_ran_ns; /* its CPU clock, a moment before */
     _Atomic uint32_t offer; /* enum jsp_offer: asked by the looker, made by the handler */
     /* By the looker before it asks, when the thread's timer is due; by the handler before it makes
      * the offer, each clock at the sample, and what counts it (NULL: it is in the ring). */
