@@ -75,3 +75,17 @@ void jsp_fold_drop(struct jsp_fold *f, uint32_t n)
     for (uint32_t i = 0; i < f->n; i++)
         f->slots[fold_slot(f, &f->rows[i])] = (uint16_t)(i + 1);
 }
+
+/* qsort */
+static int fold_compare(const void *a, const void *b)
+{
+    const struct jsp_fold_row *x = a, *y = b;
+    return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
+                            : (x->node > y->node) - (x->node < y->node);
+}
+
+void jsp_fold_sort(struct jsp_fold *f)
+{
+    qsort(f->rows, f->n, sizeof *f->rows, fold_compare);
+    jsp_fold_drop(f, 0);
+}

@@ -41,6 +41,9 @@ void jsp_fold_close(struct jsp_fold *f); /* NULL is allowed */
 int jsp_fold_add(struct jsp_fold *f, const struct jsp_fold_row *sample, uint64_t time_ns,
                  bool *is_new);
 
+/* Order the rows by thread and node: what differs little from the row before takes few bytes. */
+void jsp_fold_sort(struct jsp_fold *f);
+
 /* Drop the first n rows. */
 void jsp_fold_drop(struct jsp_fold *f, uint32_t n);
 

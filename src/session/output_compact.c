@@ -73,6 +73,8 @@ int jsp_output_stacks(struct jsp_output *out)
     struct jsp_fold *fold = out->compact->fold;
     uint32_t done = 0;
     int err = 0;
+    if (fold)
+        jsp_fold_sort(fold);
     while (fold && done < fold->n && (err = output_row(out, &fold->rows[done])) == 0)
         done++;
     if (done)

@@ -2,11 +2,12 @@
 # bench/continuous.sh - what continuous mode costs: runs of a Lark program with it, with a session
 # that waits (JSPROF_CONTROL=1), and without a session, in turn; and the bytes of its segments.
 #
-#     [PAIRS=5] [ROUNDS=2000] [SEGMENTS=6] [JSPROF_HZ=19] B=build sh tests/bench/continuous.sh
+#     [PAIRS=5] [ROUNDS=2000] [SEGMENTS=12] [JSPROF_HZ=19] B=build sh tests/bench/continuous.sh
 #
 # The interpreter keeps its stack for a session whether that records or not, so what the recording
 # itself costs is the difference to a session that waits. The first segments of a file have the
-# names of functions; what a day takes follows from the later ones, and from the first 24 times.
+# names of functions, and stacks that later ones need not have again; what a day takes follows from
+# the second half of them, and from the first half 24 times.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -67,9 +68,10 @@ awk -v a="$(peak waits)" -v b="$(peak on)" 'BEGIN {
 JSPROF_CONTINUOUS=$tmp/sizes "$b/bin/lark" "$program" "$root/docs/capture.md" 100000000 >/dev/null &
 pid=$!
 trap 'kill $pid; rm -rf "$tmp"' EXIT
-sleep 22 # two segments
+half=$((${SEGMENTS:-12} / 2))
+sleep $((10 * half + 2))
 first=$(cat "$tmp"/sizes/*.cap | wc -c)
-sleep $((10 * ${SEGMENTS:-6}))
+sleep $((10 * half))
 last=$(cat "$tmp"/sizes/*.cap | wc -c)
 # The kernel counts the CPU time of each of our threads to the nanosecond, whatever else runs.
 for task in /proc/$pid/task/*; do
@@ -77,7 +79,7 @@ for task in /proc/$pid/task/*; do
 done | awk '/^jsprof/ { ours += $2; printf "%s: %.1f ms\n", $1, $2 / 1e6; next } { host += $2 }
     END { printf "the library'"'"'s threads: %.3f %% of %.2f s of CPU time\n", 100 * ours / host,
         host / 1e9 }'
-awk -v first="$first" -v last="$last" -v n="${SEGMENTS:-6}" 'BEGIN {
+awk -v first="$first" -v last="$last" -v n="$half" 'BEGIN {
     each = (last - first) / n
-    printf "bytes: %d after two segments, then %.0f a segment; a day: %.1f MB\n", first, each,
-        (24 * first + 8640 * each) / 1e6 }'
+    printf "bytes: %d after %d segments, then %.0f a segment; a day: %.1f MB\n", first, n, each,
+        (24 * first + (8640 - 24 * n) * each) / 1e6 }'

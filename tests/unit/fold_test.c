@@ -65,6 +65,26 @@ TEST(full_table_refuses_new_rows_and_takes_old_ones)
     jsp_fold_close(f);
 }
 
+TEST(sorted_rows_are_in_the_order_of_their_nodes_and_are_found)
+{
+    struct jsp_fold *f = jsp_fold_open();
+    bool is_new;
+    for (uint32_t i = 1; i <= 100; i++)
+        add(f, sample(1 + (int32_t)(i % 2), 37 * i % 101, i), &is_new);
+    jsp_fold_sort(f);
+    CHECK_EQ(f->n, 100);
+    for (uint32_t i = 1; i < f->n; i++)
+        CHECK(f->rows[i].tid > f->rows[i - 1].tid ||
+              (f->rows[i].tid == f->rows[i - 1].tid && f->rows[i].node > f->rows[i - 1].node));
+    CHECK_EQ(add(f, sample(2, 37, 1000), &is_new), 0); /* i was 1 */
+    CHECK(!is_new);
+    uint64_t weight = 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        weight += f->rows[i].weight;
+    CHECK_EQ(weight, 5050 + 1000);
+    jsp_fold_close(f);
+}
+
 TEST(rows_that_stay_are_found_after_a_drop)
 {
     struct jsp_fold *f = jsp_fold_open();
@@ -87,6 +107,7 @@ int main(void)
 {
     RUN(equal_samples_are_one_row_and_others_are_not);
     RUN(full_table_refuses_new_rows_and_takes_old_ones);
+    RUN(sorted_rows_are_in_the_order_of_their_nodes_and_are_found);
     RUN(rows_that_stay_are_found_after_a_drop);
     return DONE();
 }
