@@ -23,7 +23,7 @@ enum {
     FLEET_APART_MS = 3,   /* between the ends of two processes, which need a processor for it ... */
     FLEET_PART = 8,       /* ... but they have all together this part of the window at most */
     FLEET_LATER_MS = 30,  /* one that begins late ends so much later at most */
-    FLEET_READS = 3,      /* captures that are read in a millisecond. All end so much earlier, */
+    FLEET_READS = 2,      /* captures that are read in a millisecond. All end so much earlier, */
     FLEET_READ_PART = 32, /* but by this part of the window at most */
     FLEET_EVENTS = 64,
     FLEET_PATH = 40,

@@ -21,7 +21,7 @@
 #include "cli/command.h"
 #include "screen.h"
 
-enum { TOP_HZ = 100, TOP_FILE = 4 << 20, TOP_FIRST_MS = 50, TOP_ANSWER = 160 };
+enum { TOP_HZ = 40, TOP_FILE = 4 << 20, TOP_FIRST_MS = 50, TOP_ANSWER = 160 };
 enum { TOP_MOST_S = 600 }; /* of one recording */
 
 static const double top_window = 5; /* seconds that a picture shows */
@@ -40,7 +40,7 @@ static const char top_help[] =
     "  --sort self|total|samples|name  (key s takes the next one)\n"
     "  --only REGEX     stacks with this function (key /); --thread WHICH  one thread\n"
     "  --native         show the code of interpreters, too; --vm  no native code\n"
-    "  --hz N           samples a second and thread (default 100); --clock cpu|wall\n"
+    "  --hz N           samples a second and thread (default 40); --clock cpu|wall\n"
     "  --delay N        seconds between pictures (default 1)\n"
     "  --once           print one table; --seconds N  after so many (default 2)\n"
     "  --limit N        rows of that table; 0 is all (default 30)\n"

@@ -433,10 +433,19 @@ static bool drain_may_rest(struct jsprof *p, bool failed)
            !jsp_tasks_stall(&p->tasks) && jsp_ask_rest(&p->ask);
 }
 
+/* Return when to write a first capture: with a sample of a busy thread in it, if it is not long
+ * until then. */
+static uint64_t drain_first(const struct jsprof *p)
+{
+    uint64_t two_ns = 2000000000u / (p->hz ? p->hz : 1);
+    two_ns = two_ns < DRAIN_SLOWEST_NS ? two_ns : DRAIN_SLOWEST_NS;
+    return two_ns > DRAIN_FIRST_NS ? two_ns : DRAIN_FIRST_NS;
+}
+
 static void *drain_main(void *session)
 {
     struct jsprof *p = session;
-    uint64_t interval = DRAIN_FIRST_NS;
+    uint64_t interval = drain_first(p);
     bool failed = false, all = true;
 
     pthread_mutex_lock(&p->lock);
