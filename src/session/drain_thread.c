@@ -174,7 +174,7 @@ static enum jsp_stall drain_stall(struct jsprof *p, const struct jsp_thread *t)
         return JSP_STALL_KEEP;
     enum jsp_stall is = jsp_stall_of(&t->stalls, r->time_ns, r->time_ns, p->running);
     if (is == JSP_STALL_KEEP)
-        jsp_stall_explain(p, t, r->task);
+        jsp_stall_explain(p, t, r->taker == JSP_TAKER_AGAIN && t->last ? t->last->task : r->task);
     return is;
 }
 

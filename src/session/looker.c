@@ -14,7 +14,6 @@
 
 #include "drain.h"
 
-#define LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
 #define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and when it has been 5 seconds, ... */
 #define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... for an hour */
 
@@ -24,7 +23,6 @@ enum {
      * too. */
     LOOKER_BELL = SIGSTKFLT,
     LOOKER_AWAKE_NS = 50000000, /* stay awake for so long, if that is longer than 16 periods */
-    LOOKER_MOMENT_NS = 1000000, /* until a handler is done that began with the alarm */
     LOOKER_SHORT = 4,           /* a turn of 1/4 of a tick is short */
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
@@ -266,12 +264,13 @@ static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
 
 /* Look, if a point has passed. `is_alarm`: a tick that met a thread of the process caused this
  * look. If none of ours has run, it met the drain, for example: sleep on. Return how long to sleep
- * then, or LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
+ * then, or JSP_LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     bool asked = l->asks;
-    if (asked && jsp_deep_goes_on(l, is_alarm))
-        return l->is_deep ? LOOKER_FOREVER : LOOKER_MOMENT_NS;
+    uint64_t on_ns = asked ? jsp_deep_goes_on(l, is_alarm) : 0;
+    if (on_ns)
+        return on_ns;
     is_alarm |= asked;
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = JSP_LOOKER_AWAKE * l->period_ns;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
@@ -295,7 +294,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     if (l->is_deep && jsp_deep_may(l))
         l->is_deep = jsp_deep_begin(l);
     if (l->is_deep)
-        return l->sleeper ? looker_deep(l, now - l->ran_ns) : LOOKER_FOREVER;
+        return l->sleeper ? looker_deep(l, now - l->ran_ns) : JSP_LOOKER_FOREVER;
     now = jsp_now_ns(CLOCK_MONOTONIC);
     return l->due_ns > now ? l->due_ns - now : 0;
 }
@@ -331,7 +330,7 @@ static bool looker_sleep(struct jsp_looker *l, uint64_t ns)
         l->has_alarm = false;
         return false;
     }
-    return sigtimedwait(&bell, &info, ns == LOOKER_FOREVER ? NULL : &most) == LOOKER_BELL &&
+    return sigtimedwait(&bell, &info, ns == JSP_LOOKER_FOREVER ? NULL : &most) == LOOKER_BELL &&
            info.si_code == SI_TIMER;
 }
 
@@ -394,7 +393,7 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->n_late = l->n_extra = 0;
     l->delay_ns = l->asked_ns = 0;
     l->is_deep = l->asks = false;
-    l->may_ask = true;
+    l->n_moments = 0;
     l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     l->due_ns = l->looked_ns;
@@ -439,7 +438,7 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     jsp_deep_open(l, t);
     l->n++;
     if (l->asks)
-        jsp_deep_ask(t);
+        jsp_deep_ask(l, t);
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -473,7 +472,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         l->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled->n_again_calls) - t->n_again_before;
         jsp_deep_end(l, t, JSP_PUT_DISARMED);
         jsp_deep_settle(l, t);
-        jsp_deep_close(t);
+        jsp_deep_close(l, t);
         n = looker_settle(l, t) + t->debt + t->ran;
         jsp_looked_note(t);
     }

@@ -49,6 +49,8 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
+#define JSP_LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
+
 /* Was the thread on a processor at the last look? */
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
 
@@ -162,7 +164,8 @@ struct jsp_looker {
     uint64_t extra[JSP_LOOKER_EXTRA];
     uint64_t ran_ns;      /* time of the last look that found a thread that ran, or had run */
     bool asks;            /* the threads are asked for samples: it sleeps deeply */
-    bool may_ask;         /* all of them had timers, so far */
+    uint32_t n_untimed;   /* threads without a timer for that */
+    uint32_t n_moments;   /* short looks for the sake of a handler, in a row */
     uint64_t looks[JSP_N_LOOKS];
 
     /* Used by the looker only. */
@@ -269,17 +272,18 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t);
 
 /* -- looker_deep.c, for looker.c: make the thread's timer, unless there are too many threads: a
  * sandbox may forbid that later; delete it. */
-void jsp_deep_open(const struct jsp_looker *l, struct jsp_looked *t);
-void jsp_deep_close(struct jsp_looked *t);
+void jsp_deep_open(struct jsp_looker *l, struct jsp_looked *t);
+void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t);
 
 /* Return true if the threads can be asked for samples while the looker sleeps deeply; ask all of
- * them, and return false if one has no timer, or rests; ask this one, too. */
+ * them, and return false if one refuses, or rests; ask this one, too. */
 bool jsp_deep_may(const struct jsp_looker *l);
 bool jsp_deep_begin(struct jsp_looker *l);
-bool jsp_deep_ask(struct jsp_looked *t);
+bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t);
 
-/* The looker has woken up. Return true if it is to sleep on, deeply or not: there is no sample. */
-bool jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm);
+/* The looker has woken up. Return for how long it is to sleep on, in ns, deeply or not, because
+ * there is no sample; 0: there is one. */
+uint64_t jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm);
 
 /* Ask the thread no longer, and count the sample that it has offered. Return what it did. */
 enum jsp_deep {

@@ -9,26 +9,46 @@
  */
 #include "looker.h"
 
+#include "signals.h"
+
 enum {
     DEEP_OWN_NS = 20000, /* the timer is due after so much of the thread's time: at the next tick */
+    DEEP_MOMENT_NS = 100000, /* until a handler is done that began with the alarm; ... */
+    DEEP_MOMENTS = 4,    /* ... if it is not, twice as long, so often */
     DEEP_UNMET = 8,      /* ticks of CPU time that turns may have by chance and meet none */
 };
 
 /* -- The threads' timers ------------------------------------------------------ */
 
-void jsp_deep_open(const struct jsp_looker *l, struct jsp_looked *t)
+static bool deep_set(const struct jsp_looked *t, uint64_t ns)
+{
+    const struct itimerspec when = { .it_value = { 0, (long)ns } };
+    return timer_settime(t->timer, 0, &when, NULL) == 0;
+}
+
+void jsp_deep_open(struct jsp_looker *l, struct jsp_looked *t)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = l->signo };
     event.sigev_notify_thread_id = t->tid;
     event.sigev_value.sival_ptr = jsp_sample_value(t->sampled->number);
     t->has_timer = !l->sleeper && l->n < JSP_LOOKER_MANY &&
                    timer_create(t->cpu_clock, &event, &t->timer) == 0;
+    l->n_untimed += !t->has_timer;
 }
 
-static bool deep_set(const struct jsp_looked *t, uint64_t ns)
+static void deep_delete(const struct jsp_looker *l, struct jsp_looked *t)
 {
-    const struct itimerspec when = { .it_value = { 0, (long)ns } };
-    return timer_settime(t->timer, 0, &when, NULL) == 0;
+    t->has_timer = false;
+    if (timer_delete(t->timer) != 0 && !deep_set(t, 0)) /* a sandbox refuses */
+        jsp_signals_survives(l->signo);
+}
+
+void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t)
+{
+    if (t->has_timer)
+        deep_delete(l, t);
+    else
+        l->n_untimed--;
 }
 
 /* Disarm the timer, unless it may have expired. Where its signal is pending, the kernel would drop
@@ -39,20 +59,24 @@ static void deep_unset(const struct jsp_looked *t)
         deep_set(t, 0);
 }
 
-bool jsp_deep_ask(struct jsp_looked *t)
+bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t)
 {
     if (!t->has_timer)
         return false;
     if (jsp_counted(&t->sampled->owed)) /* that signal would be dropped, too */
         return true;
     jsp_sampled_ask(t->sampled, t->ran_ns + DEEP_OWN_NS);
-    t->is_asked = deep_set(t, DEEP_OWN_NS);
-    return t->is_asked;
+    t->is_asked = true;
+    if (deep_set(t, DEEP_OWN_NS))
+        return true;
+    deep_delete(l, t);
+    l->n_untimed++;
+    return false;
 }
 
 bool jsp_deep_may(const struct jsp_looker *l)
 {
-    return !l->sleeper && l->n < JSP_LOOKER_MANY && l->may_ask;
+    return !l->sleeper && l->n < JSP_LOOKER_MANY && !l->n_untimed;
 }
 
 bool jsp_deep_begin(struct jsp_looker *l)
@@ -60,17 +84,10 @@ bool jsp_deep_begin(struct jsp_looker *l)
     for (int i = 0; i < JSP_LOOKER_GROUPS; i++)
         if (l->resting[i]) /* not yet */
             return false;
-    for (struct jsp_looked *t = l->threads; t && l->may_ask; t = t->next)
-        l->may_ask = jsp_deep_ask(t);
-    l->asks = l->may_ask;
+    l->asks = true;
+    for (struct jsp_looked *t = l->threads; t && l->asks; t = t->next)
+        l->asks = jsp_deep_ask(l, t);
     return l->asks;
-}
-
-void jsp_deep_close(struct jsp_looked *t)
-{
-    if (t->has_timer)
-        timer_delete(t->timer);
-    t->has_timer = false;
 }
 
 /* -- What has come of it ---------------------------------------------------- */
@@ -91,13 +108,19 @@ static enum jsp_deep deep_look(const struct jsp_looker *l)
     return is;
 }
 
-bool jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm)
+uint64_t jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm)
 {
     enum jsp_deep is = deep_look(l);
-    /* After the alarm, the handler may come a moment later than we: look once more. */
-    l->is_deep = is == JSP_DEEP_STILL || (is == JSP_DEEP_RAN && !is_alarm);
-    l->asks = is != JSP_DEEP_MET;
-    return l->asks;
+    l->n_moments = is_alarm ? 0 : l->n_moments + 1;
+    l->asks = is != JSP_DEEP_MET && l->has_alarm;
+    l->is_deep = false;
+    if (!l->asks)
+        return 0;
+    /* After the alarm, the handler may come a moment later than we. */
+    if (is == JSP_DEEP_RAN && l->n_moments < DEEP_MOMENTS)
+        return (uint64_t)DEEP_MOMENT_NS << l->n_moments;
+    l->is_deep = true;
+    return JSP_LOOKER_FOREVER;
 }
 
 /* Return how many points the sample of the tick stands for, if the thread had run for `ran_ns`
@@ -120,16 +143,19 @@ enum jsp_deep jsp_deep_end(struct jsp_looker *l, struct jsp_looked *t, enum jsp_
         t->is_asked = false;
         return JSP_DEEP_STILL;
     }
-    if (as != JSP_PUT_DISARMED && jsp_sampled_inside(s))
+    bool is_made = jsp_sampled_offer(s) == JSP_OFFER_MADE;
+    if (as != JSP_PUT_DISARMED && (!is_made || jsp_sampled_inside(s)))
         return JSP_DEEP_RAN;
+    t->is_asked = false;
+    t->has_offered = is_made;
+    if (!is_made) /* its handler finds that it is disarmed */
+        return JSP_DEEP_STILL;
     uint64_t at = s->offer_ns[JSP_CLOCK_CPU];
     uint64_t points = deep_points(l, t, at > t->ran_ns ? at - t->ran_ns : 0);
     if (jsp_sampled_accept(s, (uint32_t)points, as) == JSP_PUT_BUSY)
         t->debt += points; /* it is about to leave */
     jsp_looked_note(t);
     t->ran_ns = at > t->ran_ns ? at : t->ran_ns;
-    t->is_asked = false;
-    t->has_offered = true;
     return JSP_DEEP_MET;
 }
 

@@ -213,20 +213,17 @@ static void sample_mend(struct jsp_sampled *self, const struct jsp_arrival *a, v
     jsp_count(is_again ? &self->n_again_calls : &self->n_cut_calls, 1);
 }
 
-/* Has the looker asked for a sample, and owes none? */
-static bool sample_is_asked(const struct jsp_sampled *self)
+/* The handler has taken up the looker's question: store what comes of it. */
+static void sample_answer(struct jsp_sampled *self, enum jsp_offer offer)
 {
-    /* ORDER: acquire, both, as in sample_is_for; pairs with L3. */
-    return jsp_sampled_is_looked(self) &&
-           atomic_load_explicit(&self->offer, memory_order_acquire) == JSP_OFFER_ASKED &&
-           !atomic_load_explicit(&self->owed, memory_order_acquire); /* ORDER: as above */
+    /* L3. ORDER: release, pairs with the looker's acquire: the offer is seen. */
+    atomic_store_explicit(&self->offer, offer, memory_order_release);
 }
 
 /* Store the sample for which the looker has asked, without a weight. The tick has brought it. */
 static void sample_offer(struct jsp_sampled *self, const struct jsp_arrival *a,
                          _Atomic uint64_t *loss)
 {
-    uint32_t asked = JSP_OFFER_ASKED;
     self->met = (struct jsp_rec_state){ 0 };
     self->met_waited = 0;
     self->met_awake = true;
@@ -242,9 +239,7 @@ static void sample_offer(struct jsp_sampled *self, const struct jsp_arrival *a,
         self->offer_ns[clock] = a->now_ns[clock];
     self->offer_loss = loss;
     jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL]);
-    /* L3. ORDER: release, pairs with the looker's acquire. It may have withdrawn its question. */
-    atomic_compare_exchange_strong_explicit(&self->offer, &asked, JSP_OFFER_MADE,
-                                            memory_order_release, memory_order_relaxed);
+    sample_answer(self, JSP_OFFER_MADE);
 }
 
 /* Store the sample with its weight, or count it. `left`: see sample_left. */
@@ -275,19 +270,21 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     jsp_count(&self->handler_ns, cost);
 }
 
-/* Take one sample, or count a loss. `room` is the stack that is left. Return false if the
- * stack was not walked. */
+/* Take one sample, or count a loss. `room` is the stack that is left. `is_asked`: it is an offer.
+ * Return false if the stack was not walked. */
 static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
                                                   const siginfo_t *info, void *ucontext,
-                                                  ptrdiff_t room)
+                                                  ptrdiff_t room, bool is_asked)
 {
     /* S1. ORDER: seq_cst, with `seq` set before it in sample_begin: a thread that clears
      * `armed` and then sees seq even knows that no sample will follow. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
+        if (is_asked)
+            sample_answer(self, JSP_OFFER_NONE);
         sample_late(self);
         return false;
     }
-    bool is_asked = sample_is_asked(self), is_looked = jsp_sampled_is_looked(self) && !is_asked;
+    bool is_looked = jsp_sampled_is_looked(self) && !is_asked;
     uint64_t due_ns = is_asked    ? self->offer_ns[JSP_CLOCK_CPU]
                       : is_looked ? jsp_counted(&self->due_ns)
                                   : self->tick.due_ns;
@@ -372,8 +369,12 @@ static void sample_end(struct jsp_sampled *self)
 
 /* Count the expiration; the stack has no room for more. The timer's interval brings the
  * next signal. */
-static void sample_lose(struct jsp_sampled *self)
+static void sample_lose(struct jsp_sampled *self, bool is_asked)
 {
+    if (is_asked) { /* nothing is counted yet */
+        sample_answer(self, JSP_OFFER_NONE);
+        return;
+    }
     /* S1. ORDER: seq_cst, as in sample_take. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
         sample_late(self);
@@ -394,8 +395,19 @@ static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampl
     if (!jsp_sampled_is_looked(self))
         return self == whose;
     /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
-    return self->signo == sig && (atomic_load_explicit(&self->owed, memory_order_acquire) ||
-                                  (self == whose && sample_is_asked(self)));
+    return self->signo == sig && atomic_load_explicit(&self->owed, memory_order_acquire);
+}
+
+/* Take up the question of the looker, if this is the signal of the thread's own timer. The looker
+ * can not withdraw it any more, so it does not use `seq`; and it owes nothing meanwhile. */
+static bool sample_takes_up(struct jsp_sampled *self, const struct jsp_sampled *whose)
+{
+    uint32_t asked = JSP_OFFER_ASKED;
+    /* L3. ORDER: acquire, pairs with the looker's release: when the timer was due. */
+    return self == whose && jsp_sampled_is_looked(self) &&
+           atomic_compare_exchange_strong_explicit(&self->offer, &asked, JSP_OFFER_TAKEN,
+                                                   memory_order_acquire, /* ORDER: as above */
+                                                   memory_order_relaxed); /* ORDER: no */
 }
 
 /* The frame of this function, with all functions inlined here, must be small: the stack
@@ -407,16 +419,22 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
     const struct jsp_sampled *whose = sample_whose(info, &ours);
 
     for (struct jsp_sampled *self = jsp_sampled_first(); self; self = self->next) {
-        if (!sample_is_for(self, whose, sig) || !sample_begin(self))
+        bool is_asked = sample_takes_up(self, whose);
+        if (!is_asked && !sample_is_for(self, whose, sig))
             continue;
+        if (!sample_begin(self)) {
+            if (is_asked)
+                sample_answer(self, JSP_OFFER_NONE);
+            continue;
+        }
         ptrdiff_t room = jsp_stack_left(self, &((const ucontext_t *)ucontext)->uc_stack,
                                         jsp_regs_sp(ucontext),
                                         (uintptr_t)__builtin_frame_address(0));
         bool walked = false;
         if (room < JSP_STACK_COUNT)
-            sample_lose(self);
+            sample_lose(self, is_asked);
         else
-            walked = sample_take(self, info, ucontext, room);
+            walked = sample_take(self, info, ucontext, room, is_asked);
         sample_end(self);
         if (walked && self->drain_sigsafe)
             self->drain_sigsafe(self, ucontext);

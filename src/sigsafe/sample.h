@@ -78,8 +78,9 @@ void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c);
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
 
 /* The looker sleeps, and has asked the next tick that meets the thread for a sample. The handler
- * stores it without a weight, which the looker decides. */
-enum jsp_offer { JSP_OFFER_NONE, JSP_OFFER_ASKED, JSP_OFFER_MADE };
+ * takes up the question, before it begins, and stores a sample without a weight, which the looker
+ * decides. */
+enum jsp_offer { JSP_OFFER_NONE, JSP_OFFER_ASKED, JSP_OFFER_TAKEN, JSP_OFFER_MADE };
 
 /* The place where the thread switched from a C stack to one that it resumed; see resume.h. */
 struct jsp_resumer {
@@ -300,8 +301,8 @@ enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record
                              uint64_t ran_ns, enum jsp_put_as as);
 
 /* Ask the handler for a sample at the thread's next signal of a timer, which is due at this time of
- * its CPU clock. Return what has come of it. Ask no longer, and return false if the offer was made
- * meanwhile. */
+ * its CPU clock. Return what has come of it. Ask no longer, and return false if a handler has taken
+ * up the question. */
 void jsp_sampled_ask(struct jsp_sampled *self, uint64_t due_ns);
 enum jsp_offer jsp_sampled_offer(const struct jsp_sampled *self);
 bool jsp_sampled_unask(struct jsp_sampled *self);

@@ -263,6 +263,8 @@ static enum jsp_put sampled_put(struct jsp_sampled *self, struct jsp_record *rec
     /* S1. ORDER: seq_cst, as in sample.c. */
     bool is_on = is_disarmed ||
                  atomic_load_explicit(&self->armed, memory_order_seq_cst); /* ORDER: above */
+    /* B2. ORDER: seq_cst, after `seq`. The owner thread may be about to use the ring. */
+    is_on = is_on && !atomic_load_explicit(&self->busy, memory_order_seq_cst);
     enum jsp_put put = is_on ? sampled_append(self, record, ran_ns, loss) : JSP_PUT_BUSY;
     /* S2. ORDER: release, as in sample.c. */
     atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
@@ -323,6 +325,12 @@ bool jsp_sampled_enter(struct jsp_sampled *self)
         return false;
     /* ORDER: seq_cst, before the load of `closed`; see B1 in backtrace.c. */
     atomic_store_explicit(&self->busy, true, memory_order_seq_cst);
+    /* B2. ORDER: seq_cst, after `busy`. Our handler is not inside, so the looker uses the ring. */
+    if (atomic_load_explicit(&self->seq, memory_order_seq_cst) & 1) {
+        /* ORDER: release, as in jsp_sampled_exit. */
+        atomic_store_explicit(&self->busy, false, memory_order_release);
+        return false;
+    }
     /* our own timer may fire meanwhile: the handler counts it */
     jsp_sampled_pause(self, 1);
     return true;
