@@ -55,7 +55,7 @@ void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t)
  * it, and has dropped those of the looker meanwhile. */
 static void deep_unset(const struct jsp_looked *t)
 {
-    if (jsp_now_ns(t->cpu_clock) < t->sampled->offer_ns[JSP_CLOCK_CPU])
+    if (t->has_timer && jsp_now_ns(t->cpu_clock) < t->sampled->offer_ns[JSP_CLOCK_CPU])
         deep_set(t, 0);
 }
 

@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 
+#include "../deny.h"
 #include "looker.h"
 
 enum { TICKS_TURNS = 300, TICKS_TURN_NS = 100000, TICKS_PAUSE_US = 10000, TICKS_TRIES = 3 };
@@ -127,10 +128,51 @@ TEST(time_of_a_paused_thread_after_sleeps_is_counted_as_paused)
     host_free(&h);
 }
 
+enum { DENIED_SKIP = 77, DENIED_SPINS, DENIED_UNSAMPLED };
+
+static void *denied_burn(void *unused)
+{
+    host_burn_ms(30);
+    return unused;
+}
+
+/* While the looker sleeps deeply, timers can no longer be set, or deleted. A tick meets a thread at
+ * which nobody looks: the looker does not spin. It stays awake, and no tick comes after the end. */
+static int denied_timers(void)
+{
+    static const int calls[] = { SYS_timer_settime, SYS_timer_delete };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
+        return 1;
+    faults_sleep_us(200000);
+    if (!deny_in_all(calls, 2, EPERM))
+        return DENIED_SKIP;
+    pthread_join(host_thread(denied_burn, NULL), NULL);
+    uint64_t before = host_ns(CLOCK_PROCESS_CPUTIME_ID);
+    faults_sleep_us(400000);
+    if (host_ns(CLOCK_PROCESS_CPUTIME_ID) - before > 200000000)
+        return DENIED_SPINS;
+    host_burn_ms(50);
+    bool is_read = host_close(&h);
+    host_burn_ms(20);
+    return is_read && h.stats.expirations > 20 ? 0 : DENIED_UNSAMPLED;
+}
+
+TEST(sandbox_without_timers_lets_the_looker_look_and_sleep)
+{
+    int status = host_in_child(denied_timers);
+    if (status == DENIED_SKIP)
+        SKIP("no seccomp filters");
+    else
+        CHECK_EQ(status, 0);
+}
+
 int main(void)
 {
     RUN(thread_with_short_turns_has_its_time_and_lets_the_looker_sleep);
     RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
     RUN(time_of_a_paused_thread_after_sleeps_is_counted_as_paused);
+    RUN(sandbox_without_timers_lets_the_looker_look_and_sleep);
     return DONE();
 }
