@@ -121,7 +121,7 @@ static bool alloc_push(struct jsp_sampled *self, const struct jsp_record *r)
 {
     uint32_t n_words = jsp_record_size(r);
     uint64_t half = self->ring.capacity / 2, before = jsp_ring_used(&self->ring);
-    bool fits = jsp_ring_push(&self->ring, (const uint64_t *)(const void *)r, n_words);
+    bool fits = jsp_sampled_push(self, r);
     if (before <= half && before + n_words >= half)
         jsp_ask_ring(self->ask);
     jsp_ask_note(self->ask);

@@ -34,6 +34,7 @@
  *   jsp_sampled_note_wait  yes        -               -
  *   jsp_sampled_enter    yes         yes              -
  *   jsp_sampled_exit     yes         yes              -
+ *   jsp_sampled_push      -          yes              -
  *   jsp_sampled_seize    yes          -               -
  *   jsp_sampled_restore  yes          -               -
  *   jsp_sampled_inside    -           -              yes
@@ -257,6 +258,10 @@ bool jsp_sampled_is_linked(const struct jsp_sampled *self);
  * thread until exit. Return false if the handler or another caller uses the record. */
 bool jsp_sampled_enter(struct jsp_sampled *self);
 void jsp_sampled_exit(struct jsp_sampled *self);
+
+/* Between both, append a record to the ring. Return false if there is no room, or if the looker is
+ * stopped while it appends one. */
+bool jsp_sampled_push(struct jsp_sampled *self, const struct jsp_record *record);
 
 /* Take the record from the sample or the caller that a fault interrupted, and give it back: what
  * it held is overwritten. */

@@ -5,7 +5,7 @@
 #include "hidden.h"
 #include "sample.h"
 
-enum { SAMPLED_TRIES = 64 };
+enum { SAMPLED_TRIES = 64, SAMPLED_PUSHES = 1000 };
 
 static _Thread_local struct jsp_sampled *volatile sampled_list;
 
@@ -325,15 +325,20 @@ bool jsp_sampled_enter(struct jsp_sampled *self)
         return false;
     /* ORDER: seq_cst, before the load of `closed`; see B1 in backtrace.c. */
     atomic_store_explicit(&self->busy, true, memory_order_seq_cst);
-    /* B2. ORDER: seq_cst, after `busy`. Our handler is not inside, so the looker uses the ring. */
-    if (atomic_load_explicit(&self->seq, memory_order_seq_cst) & 1) {
-        /* ORDER: release, as in jsp_sampled_exit. */
-        atomic_store_explicit(&self->busy, false, memory_order_release);
-        return false;
-    }
     /* our own timer may fire meanwhile: the handler counts it */
     jsp_sampled_pause(self, 1);
     return true;
+}
+
+bool jsp_sampled_push(struct jsp_sampled *self, const struct jsp_record *record)
+{
+    for (int i = 0; i < SAMPLED_PUSHES; i++)
+        /* B2. ORDER: seq_cst, after `busy`. The looker, if it is inside, has the ring for a
+         * moment. */
+        if (!(atomic_load_explicit(&self->seq, memory_order_seq_cst) & 1))
+            return jsp_ring_push(&self->ring, (const uint64_t *)(const void *)record,
+                                 jsp_record_size(record));
+    return false;
 }
 
 void jsp_sampled_exit(struct jsp_sampled *self)

@@ -73,7 +73,6 @@ static struct jsp_tasks_stack *stacks_find(struct jsp_tasks *k, uint64_t hash)
 static uint64_t stacks_push(struct jsp_tasks *k, struct jsp_record *r)
 {
     struct jsp_sampled *self = k->self;
-    uint32_t n_words = jsp_record_size(r);
     /* ORDER: relaxed. Only uniqueness counts. */
     uint64_t number =
         atomic_fetch_add_explicit(&k->shared->last_stack, 1, memory_order_relaxed) + 1;
@@ -85,8 +84,7 @@ static uint64_t stacks_push(struct jsp_tasks *k, struct jsp_record *r)
     r->task = 0;
     r->n_tags = 0;
     r->stack = (uint32_t)number;
-    bool fits = (uint32_t)number &&
-                jsp_ring_push(&self->ring, (const uint64_t *)(const void *)r, n_words);
+    bool fits = (uint32_t)number && jsp_sampled_push(self, r);
     r->stack = 0; /* the handler uses the same record */
     if (!fits)
         jsp_count(&k->n_lost, 1);
