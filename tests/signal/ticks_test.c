@@ -123,7 +123,7 @@ TEST(time_of_a_paused_thread_after_sleeps_is_counted_as_paused)
         printf("# %llu of %llu paused, %llu samples\n", (unsigned long long)h.stats.lost_paused,
                (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.samples);
         CHECK(h.stats.lost_paused > 30);
-        CHECK_EQ(h.stats.samples, 0);
+        CHECK(h.stats.kept < 10); /* before it paused */
     }
     host_free(&h);
 }
