@@ -41,23 +41,20 @@ static uint64_t sample_ran(const struct jsp_sampled *self, bool is_looked, uint6
 }
 
 /* Describe the arrival of a signal of the looker's, or of a timer on `clock` that was due at this
- * time. */
-static struct jsp_arrival sample_arrival(const struct jsp_sampled *self, const siginfo_t *info,
-                                         const void *ucontext, bool is_looked, uint64_t due_ns)
+ * time. (By pointer: gcc reserves the stack of a value that is returned twice.) */
+static void sample_arrival(struct jsp_arrival *a, const struct jsp_sampled *self,
+                           const siginfo_t *info, bool is_looked, uint64_t due_ns)
 {
-    struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
-                             .handler = self->handler };
     /* the looker looks at elapsed time, whatever clock it counts */
-    a.clock = is_looked ? JSP_CLOCK_WALL : self->clock;
-    a.due_ns = due_ns;
-    a.overrun = is_looked ? sample_waited(info, a.due_ns) : (uint32_t)info->si_overrun;
-    a.now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
-    a.now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_looked, a.now_ns[JSP_CLOCK_WALL] - a.due_ns);
-    uint64_t now = a.now_ns[a.clock];
-    a.late_ns = now > a.due_ns ? now - a.due_ns : 0;
-    a.ran_ns = a.now_ns[JSP_CLOCK_CPU] - self->last_ns[JSP_CLOCK_CPU];
-    a.took_ns = a.now_ns[JSP_CLOCK_WALL] - self->last_ns[JSP_CLOCK_WALL];
-    return a;
+    a->clock = is_looked ? JSP_CLOCK_WALL : self->clock;
+    a->due_ns = due_ns;
+    a->overrun = is_looked ? sample_waited(info, a->due_ns) : (uint32_t)info->si_overrun;
+    a->now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
+    a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_looked, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
+    uint64_t now = a->now_ns[a->clock];
+    a->late_ns = now > a->due_ns ? now - a->due_ns : 0;
+    a->ran_ns = a->now_ns[JSP_CLOCK_CPU] - self->last_ns[JSP_CLOCK_CPU];
+    a->took_ns = a->now_ns[JSP_CLOCK_WALL] - self->last_ns[JSP_CLOCK_WALL];
 }
 
 void jsp_sample_mask(int by)
@@ -288,7 +285,9 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     uint64_t due_ns = is_asked    ? self->offer_ns[JSP_CLOCK_CPU]
                       : is_looked ? jsp_counted(&self->due_ns)
                                   : self->tick.due_ns;
-    struct jsp_arrival a = sample_arrival(self, info, ucontext, is_looked, due_ns);
+    struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
+                             .handler = self->handler };
+    sample_arrival(&a, self, info, is_looked, due_ns);
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     if (is_asked)
