@@ -14,8 +14,8 @@
 
 #include "drain.h"
 
-#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and when it has been 5 seconds, ... */
-#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... for an hour */
+#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and for 4 times as long after so many, ... */
+#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... but an hour at most */
 
 enum {
     /* Nobody sends this signal, and the looker's thread never unblocks it. The sampling
@@ -27,7 +27,7 @@ enum {
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
     LOOKER_STILL = 32,          /* of many threads, let one rest after so many looks in vain */
-    LOOKER_DEEP = 4,            /* sleep deeply for 1/4 of the time since a thread has run ... */
+    LOOKER_DEEP = 4,            /* sleep for 1/4 of the time since a thread has run ... */
     LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
     LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
     LOOKER_LATE = 8,            /* ... unless it always takes so long */
@@ -251,28 +251,28 @@ static void looker_expect(struct jsp_looker *l, uint64_t now)
             l->due_ns = l->extra[i];
 }
 
-/* On the wall clock, return how long to sleep when no thread has run for so long. A thread may run
- * meanwhile between two ticks, without the alarm, and sleep elsewhere; when is not known then. So
- * the sleeps are short before it is clear that the process is idle, and random, so that they
- * are in step with no sleep of the program. */
+/* Return how long to sleep when no thread has run for so long, or, on the CPU clock, no look has met
+ * one. A thread may run meanwhile between two ticks, without the alarm; on the wall clock it may sleep
+ * elsewhere then, and nobody knows since when. So the sleeps are short before it is clear that the
+ * process is idle, and random, so that they are in step with no sleep of the program. */
 static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
 {
-    uint64_t part = idle_ns / LOOKER_DEEP;
-    return idle_ns < LOOKER_IDLE_NS ? part / 2 + jsp_tick_random(&l->random) % (part + 1)
-                                    : LOOKER_DEEPEST_NS;
+    uint64_t part = idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : idle_ns * LOOKER_DEEP;
+    uint64_t ns = part / 2 + jsp_tick_random(&l->random) % (part + 1);
+    return ns < LOOKER_DEEPEST_NS ? ns : LOOKER_DEEPEST_NS;
 }
 
 /* Look, if a point has passed. `is_alarm`: a tick that met a thread of the process caused this
  * look. If none of ours has run, it met the drain, for example: sleep on. Return how long to sleep
- * then, or JSP_LOOKER_FOREVER. A deep sleep ends with the alarm, too. */
+ * then. A deep sleep ends with the alarm, too. */
 static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     bool asked = l->asks;
     uint64_t on_ns = asked ? jsp_deep_goes_on(l, is_alarm) : 0;
-    if (on_ns)
-        return on_ns;
-    is_alarm |= asked;
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = JSP_LOOKER_AWAKE * l->period_ns;
+    if (on_ns)
+        return on_ns == JSP_LOOKER_DEEPLY ? looker_deep(l, now - l->ran_ns) : on_ns;
+    is_alarm |= asked;
     struct jsp_looker_moment m = { now, now - l->looked_ns, jsp_tick_passed(&l->tick, now),
                                false, l->sleeper && !l->is_deep && looker_was_halted(l, now), 0 };
     uint32_t extra = looker_take_extra(l, now);
@@ -290,11 +290,12 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
     }
     looker_expect(l, now);
     awake = awake > LOOKER_AWAKE_NS ? awake : LOOKER_AWAKE_NS;
-    l->is_deep = l->has_alarm && now - l->ran_ns > awake && (looks || !is_alarm);
+    l->is_deep = l->has_alarm && now - l->ran_ns > awake && now >= l->awake_ns &&
+                 (looks || !is_alarm);
     if (l->is_deep && jsp_deep_may(l))
         l->is_deep = jsp_deep_begin(l);
     if (l->is_deep)
-        return l->sleeper ? looker_deep(l, now - l->ran_ns) : JSP_LOOKER_FOREVER;
+        return looker_deep(l, now - l->ran_ns);
     now = jsp_now_ns(CLOCK_MONOTONIC);
     return l->due_ns > now ? l->due_ns - now : 0;
 }
@@ -330,8 +331,7 @@ static bool looker_sleep(struct jsp_looker *l, uint64_t ns)
         l->has_alarm = false;
         return false;
     }
-    return sigtimedwait(&bell, &info, ns == JSP_LOOKER_FOREVER ? NULL : &most) == LOOKER_BELL &&
-           info.si_code == SI_TIMER;
+    return sigtimedwait(&bell, &info, &most) == LOOKER_BELL && info.si_code == SI_TIMER;
 }
 
 static void *looker_main(void *looker)
@@ -394,6 +394,8 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->delay_ns = l->asked_ns = 0;
     l->is_deep = l->asks = false;
     l->n_moments = 0;
+    l->has_rung = false;
+    l->awake_ns = 0;
     l->tick_ns = looker_tick_ns();
     l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
     l->due_ns = l->looked_ns;

@@ -49,7 +49,7 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define JSP_LOOKER_FOREVER UINT64_MAX /* until the bell or the alarm */
+#define JSP_LOOKER_DEEPLY UINT64_MAX /* see looker_deep */
 
 /* Was the thread on a processor at the last look? */
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
@@ -73,6 +73,7 @@ struct jsp_looked {
     bool is_short;        /* its last turn was much shorter than a tick */
     bool is_asked, has_timer; /* the looker sleeps deeply: see jsp_sampled_ask */
     bool has_offered;     /* no signal was sent to it since it offered a sample */
+    uint64_t rang_ns;     /* its CPU time when the alarm rang last */
     timer_t timer;        /* of its CPU time */
 
     /* The same, on the wall clock. */
@@ -166,6 +167,8 @@ struct jsp_looker {
     bool asks;            /* the threads are asked for samples: it sleeps deeply */
     uint32_t n_untimed;   /* threads without a timer for that */
     uint32_t n_moments;   /* short looks for the sake of a handler, in a row */
+    bool has_rung;        /* a thread has run since the alarm before the last one */
+    uint64_t awake_ns;    /* it does not sleep deeply before */
     uint64_t looks[JSP_N_LOOKS];
 
     /* Used by the looker only. */
@@ -281,8 +284,8 @@ bool jsp_deep_may(const struct jsp_looker *l);
 bool jsp_deep_begin(struct jsp_looker *l);
 bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t);
 
-/* The looker has woken up. Return for how long it is to sleep on, in ns, deeply or not, because
- * there is no sample; 0: there is one. */
+/* The looker has woken up. Return for how long it is to sleep on, in ns or JSP_LOOKER_DEEPLY,
+ * because there is no sample; 0: there is one, or it is to look itself. */
 uint64_t jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm);
 
 /* Ask the thread no longer, and count the sample that it has offered. Return what it did. */

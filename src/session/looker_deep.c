@@ -18,6 +18,9 @@ enum {
     DEEP_UNMET = 8,      /* ticks of CPU time that turns may have by chance and meet none */
 };
 
+/* For so long the looker stays awake after threads had more: they are in step with the tick. */
+#define DEEP_STEP_NS UINT64_C(10000000000)
+
 /* -- The threads' timers ------------------------------------------------------ */
 
 static bool deep_set(const struct jsp_looked *t, uint64_t ns)
@@ -63,9 +66,10 @@ bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t)
 {
     if (!t->has_timer)
         return false;
-    if (jsp_counted(&t->sampled->owed)) /* that signal would be dropped, too */
+    if (t->is_asked || jsp_counted(&t->sampled->owed)) /* that signal would be dropped, too */
         return true;
-    jsp_sampled_ask(t->sampled, t->ran_ns + DEEP_OWN_NS);
+    t->rang_ns = jsp_now_ns(t->cpu_clock);
+    jsp_sampled_ask(t->sampled, t->rang_ns + DEEP_OWN_NS);
     t->is_asked = true;
     if (deep_set(t, DEEP_OWN_NS))
         return true;
@@ -92,25 +96,41 @@ bool jsp_deep_begin(struct jsp_looker *l)
 
 /* -- What has come of it ---------------------------------------------------- */
 
-/* Return JSP_DEEP_MET if there is a sample, or none although a thread has run for long;
- * JSP_DEEP_RAN if they ran, but no tick has met them, or their handlers are not done. */
-static enum jsp_deep deep_look(const struct jsp_looker *l)
+/* Return true if the thread has offered a sample, or can offer none: it was not asked, or there was
+ * no stack for it. */
+static bool deep_is_met(const struct jsp_looked *t, uint64_t ran_ns)
 {
-    enum jsp_deep is = JSP_DEEP_STILL;
-    for (const struct jsp_looked *t = l->threads; t; t = t->next) {
+    return t->is_asked ? jsp_sampled_offer(t->sampled) == JSP_OFFER_MADE ||
+                             jsp_sampled_offer(t->sampled) == JSP_OFFER_NONE
+                       : ran_ns > t->ran_ns;
+}
+
+/* Return JSP_DEEP_MET if the looker is to look: there is a sample, or none although a thread has run
+ * for long. JSP_DEEP_RAN: threads ran before the last alarm, so their handlers are not done, or the
+ * tick has met another one. */
+static enum jsp_deep deep_look(struct jsp_looker *l, bool is_alarm)
+{
+    bool has_rung = is_alarm ? false : l->has_rung;
+    for (struct jsp_looked *t = l->threads; t; t = t->next) {
         uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran > t->ran_ns ? ran - t->ran_ns : 0;
-        if ((t->is_asked && jsp_sampled_offer(t->sampled) == JSP_OFFER_MADE) ||
-            by > (t->is_asked ? DEEP_UNMET * l->tick_ns : 0))
+        if (deep_is_met(t, ran))
             return JSP_DEEP_MET;
-        if (by)
-            is = JSP_DEEP_RAN;
+        if (by > DEEP_UNMET * l->tick_ns) {
+            l->awake_ns = jsp_now_ns(CLOCK_MONOTONIC) + DEEP_STEP_NS;
+            return JSP_DEEP_MET;
+        }
+        if (!is_alarm)
+            continue;
+        has_rung |= by >= DEEP_OWN_NS && ran != t->rang_ns;
+        t->rang_ns = ran;
     }
-    return is;
+    l->has_rung = has_rung;
+    return has_rung ? JSP_DEEP_RAN : JSP_DEEP_STILL;
 }
 
 uint64_t jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm)
 {
-    enum jsp_deep is = deep_look(l);
+    enum jsp_deep is = deep_look(l, is_alarm);
     l->n_moments = is_alarm ? 0 : l->n_moments + 1;
     l->asks = is != JSP_DEEP_MET && l->has_alarm;
     l->is_deep = false;
@@ -120,7 +140,8 @@ uint64_t jsp_deep_goes_on(struct jsp_looker *l, bool is_alarm)
     if (is == JSP_DEEP_RAN && l->n_moments < DEEP_MOMENTS)
         return (uint64_t)DEEP_MOMENT_NS << l->n_moments;
     l->is_deep = true;
-    return JSP_LOOKER_FOREVER;
+    l->has_rung = false;
+    return JSP_LOOKER_DEEPLY;
 }
 
 /* Return how many points the sample of the tick stands for, if the thread had run for `ran_ns`
@@ -144,7 +165,8 @@ enum jsp_deep jsp_deep_end(struct jsp_looker *l, struct jsp_looked *t, enum jsp_
         return JSP_DEEP_STILL;
     }
     bool is_made = jsp_sampled_offer(s) == JSP_OFFER_MADE;
-    if (as != JSP_PUT_DISARMED && (!is_made || jsp_sampled_inside(s)))
+    /* the owner thread may be about to use the ring */
+    if (as != JSP_PUT_DISARMED && (!is_made || jsp_sampled_inside(s) || jsp_sampled_busy(s)))
         return JSP_DEEP_RAN;
     t->is_asked = false;
     t->has_offered = is_made;

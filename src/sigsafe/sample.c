@@ -288,6 +288,8 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
     sample_arrival(&a, self, info, is_looked, due_ns);
+    if (is_asked) /* its timer fires once */
+        a.overrun = UINT32_MAX;
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     if (is_asked)

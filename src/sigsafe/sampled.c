@@ -238,7 +238,6 @@ static enum jsp_put sampled_append(struct jsp_sampled *self, struct jsp_record *
     self->last_ns[JSP_CLOCK_CPU] = last_ns + record->cpu_ns;
     if (!loss &&
         jsp_ring_push(&self->ring, (const uint64_t *)(const void *)record, n_words)) {
-        jsp_ask_note(self->ask);
         if (record->taker == JSP_TAKER_LOOKER)
             jsp_unwind_count(&self->unwinder, (enum jsp_unwind_stop)record->stop);
         return JSP_PUT_KEPT;
@@ -268,6 +267,8 @@ static enum jsp_put sampled_put(struct jsp_sampled *self, struct jsp_record *rec
     enum jsp_put put = is_on ? sampled_append(self, record, ran_ns, loss) : JSP_PUT_BUSY;
     /* S2. ORDER: release, as in sample.c. */
     atomic_store_explicit(&self->seq, seq + 2, memory_order_release);
+    if (put == JSP_PUT_KEPT) /* a system call, perhaps: the owner waits for `seq` */
+        jsp_ask_note(self->ask);
     return put;
 }
 

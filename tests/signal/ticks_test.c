@@ -11,6 +11,8 @@
 #include "../deny.h"
 #include "looker.h"
 
+#define STEP_NS UINT64_C(4000000000)
+
 enum { TICKS_TURNS = 300, TICKS_TURN_NS = 100000, TICKS_PAUSE_US = 10000, TICKS_TRIES = 3 };
 
 /* Return how often the looker has gone to sleep. */
@@ -81,6 +83,60 @@ TEST(thread_with_short_turns_has_its_time_and_lets_the_looker_sleep)
     for (int tries = TICKS_TRIES; tries > 0 && !is_near; tries--)
         is_near = ticks_try();
     CHECK(is_near);
+}
+
+/* Wait for a tick. Return the time since a multiple of its length. */
+static uint64_t step_phase(uint64_t tick_ns)
+{
+    uint64_t before = host_ns(CLOCK_MONOTONIC_COARSE);
+    while (host_ns(CLOCK_MONOTONIC_COARSE) == before)
+        continue;
+    return host_ns(CLOCK_MONOTONIC) % tick_ns;
+}
+
+/* Run for a quarter of a tick, right after each fifth one, so that no tick meets the thread. Return
+ * the looker's naps in the second half of the time. */
+static uint64_t step_turns(jsprof_thread *me, uint64_t tick_ns)
+{
+    uint64_t naps = 0, step = 5 * tick_ns;
+    uint64_t due = host_ns(CLOCK_MONOTONIC) / tick_ns * tick_ns + step_phase(tick_ns) +
+                   tick_ns / 8;
+    jsprof_push(me, "turn", NULL, 0);
+    for (uint64_t begin = due; due < begin + STEP_NS;) {
+        for (due += step; due < host_ns(CLOCK_MONOTONIC);)
+            due += step;
+        struct timespec at = { (time_t)(due / 1000000000), (long)(due % 1000000000) };
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL))
+            continue;
+        while (host_ns(CLOCK_MONOTONIC) < due + tick_ns / 4)
+            continue;
+        if (!naps && due > begin + STEP_NS / 2)
+            naps = ticks_naps();
+    }
+    jsprof_pop(me);
+    return ticks_naps() - naps;
+}
+
+/* The looker slept until a tick met the thread, so the thread had no samples. It stays awake if
+ * none does. Where the thread runs, the looker mostly comes late, so its time follows slowly. */
+TEST(thread_in_step_with_the_tick_has_samples)
+{
+    struct host h;
+    jsprof_thread *me;
+    struct timespec tick;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 250), &me))
+        return;
+    uint64_t naps = step_turns(me, (uint64_t)tick.tv_nsec);
+    if (host_close(&h)) {
+        uint64_t n = host_weight(&h, "turn");
+        host_check(&h);
+        printf("# %llu of %llu periods, %llu naps of the looker in %llu ms\n",
+               (unsigned long long)n, (unsigned long long)h.stats.expirations,
+               (unsigned long long)naps, (unsigned long long)STEP_NS / 2000000);
+        CHECK(n > h.stats.expirations / 2 || naps > 200);
+    }
+    host_free(&h);
 }
 
 /* The looker sleeps when the thread wakes up with its signal blocked. */
@@ -171,6 +227,7 @@ TEST(sandbox_without_timers_lets_the_looker_look_and_sleep)
 int main(void)
 {
     RUN(thread_with_short_turns_has_its_time_and_lets_the_looker_sleep);
+    RUN(thread_in_step_with_the_tick_has_samples);
     RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
     RUN(time_of_a_paused_thread_after_sleeps_is_counted_as_paused);
     RUN(sandbox_without_timers_lets_the_looker_look_and_sleep);
