@@ -25,6 +25,8 @@ struct jsp_export {
     /* Of processes that ran, for pprof and otlp; NULL: not known. */
     const struct jsp_export_host *hosts;
     uint32_t n_hosts;
+    const char *const *labels; /* of otlp: "KEY=VALUE", attributes of each process */
+    uint32_t n_labels;
     const char *comment; /* of pprof; NULL: none */
     bool may_be_empty; /* pprof and otlp write a profile without samples, in place of -ENODATA */
 };

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/name_parts.h"
 #include "export.h"
@@ -319,12 +320,38 @@ static void otlp_profile(struct otlp *x, int32_t pid, struct otlp_part part, uin
 
 /* -- Resources --------------------------------------------------------------------------- */
 
-/* An attribute of the resource, which has its key in place. */
-static void otlp_of_resource(struct otlp *x, const char *key, struct jsp_read_text text, int64_t n)
+/* Return true if a label from `i` on has this key. The last one counts. */
+static bool otlp_is_label(const struct otlp *x, struct jsp_read_text key, uint32_t i)
 {
-    otlp_text(x, &x->message, 1, otlp_word(key));
+    for (; i < x->e->n_labels; i++)
+        if (strncmp(x->e->labels[i], key.at, key.len) == 0 && x->e->labels[i][key.len] == '=')
+            return true;
+    return false;
+}
+
+static void otlp_pair(struct otlp *x, struct jsp_read_text key, struct jsp_read_text text,
+                      int64_t n)
+{
+    otlp_text(x, &x->message, 1, key);
     otlp_value(x, &x->message, text, n);
     jsp_proto_nest(&x->profile, 1, &x->message);
+}
+
+/* An attribute of the resource, which has its key in place. A label replaces it. */
+static void otlp_of_resource(struct otlp *x, const char *key, struct jsp_read_text text, int64_t n)
+{
+    if (!otlp_is_label(x, otlp_word(key), 0))
+        otlp_pair(x, otlp_word(key), text, n);
+}
+
+static void otlp_of_labels(struct otlp *x)
+{
+    for (uint32_t i = 0; i < x->e->n_labels; i++) {
+        const char *label = x->e->labels[i];
+        struct jsp_read_text key = { label, (uint32_t)strcspn(label, "=") };
+        if (!otlp_is_label(x, key, i + 1))
+            otlp_pair(x, key, otlp_word(label + key.len + 1), 0);
+    }
 }
 
 /* Return the file's name of the first word of a command. */
@@ -350,6 +377,7 @@ static void otlp_resource(struct otlp *x, int32_t pid, struct otlp_part part)
         otlp_of_resource(x, "process.runtime.name", otlp_word(host->vm), 0);
     if (command.len)
         otlp_of_resource(x, "process.command_line", command, 0);
+    otlp_of_labels(x);
     jsp_proto_nest(&x->resource, OTLP_RESOURCE, &x->profile);
     otlp_text(x, &x->message, 1, otlp_word("jsprof"));
     otlp_text(x, &x->message, 2, otlp_word(p->version));

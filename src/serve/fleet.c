@@ -392,7 +392,8 @@ int fleet_write(struct fleet *f, jsp_export_write *format, struct jsp_bytes *out
     struct jsp_export e = { .profile = &f->reader->profile,
                             .select = &f->reader->choice.select,
                             .out = sink, .title = "jsprof", .hosts = f->hosts,
-                            .n_hosts = f->n_hosts, .comment = comment,
+                            .n_hosts = f->n_hosts, .labels = f->labels,
+                            .n_labels = f->n_labels, .comment = comment,
                             .may_be_empty = true };
     int err = format(&e), flushed = jsp_sink_flush(sink);
     free(comment);

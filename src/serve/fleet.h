@@ -57,6 +57,8 @@ struct fleet {
     jsprof_reader *reader;     /* owned */
     struct jsp_export_host *hosts; /* owned: of all captures that could be read */
     uint32_t n_hosts;
+    const char *const *labels; /* borrowed, set after fleet_record: see struct jsp_export */
+    uint32_t n_labels;
 };
 
 /* Record. Return 0, -ENOENT: no process listens, -EBUSY: others record them all, -ETIME: none

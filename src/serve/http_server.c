@@ -197,9 +197,13 @@ static int server_token(struct server *s)
     FILE *f = fopen(s->token_file, "re");
     bool is_read = f && fgets(s->token, sizeof s->token, f);
     int err = errno;
+    size_t n = strcspn(s->token, "\r\n");
+    bool is_long = is_read && !s->token[n] && getc(f) != EOF;
     if (f)
         fclose(f);
-    s->token[strcspn(s->token, "\r\n")] = 0;
+    s->token[n] = 0;
+    if (is_long)
+        return cli_fail(s->token_file, "the token has more than %d bytes", SERVER_TOKEN - 1);
     if (!is_read && !f)
         return cli_fail(s->token_file, "%s", strerror(err));
     return strlen(s->token) < 8 ? cli_fail(s->token_file, "the token has less than 8 bytes")

@@ -18,7 +18,8 @@ static const char ps_help[] =
     "  ready      jsprof record, top and dump can begin\n"
     "  recording  another command records it now\n"
     "  file       it records itself into a file\n"
-    "  stopped    its host has stopped it\n"
+    "  stopped    its host has stopped it, or there is none\n"
+    "  silent     it gave no answer: SIGSTOP, a debugger, a hang\n"
     "\n"
     CLI_FORM_HELP;
 

@@ -42,7 +42,7 @@ static const char push_help[] =
     "  --hz N             samples a second and thread (default 100)\n"
     "  --clock cpu|wall   the clock (default cpu)\n"
     "  --pid N            this process alone\n"
-    "  --label KEY=VALUE  of each profile, for Pyroscope and Parca; may be repeated\n"
+    "  --label KEY=VALUE  of each profile, not for a folder; may be repeated\n"
     "  --queue FOLDER     default ~/.local/state/jsprof/push\n"
     "  --queue-mib N      its bound (default 64), where the oldest ones are dropped\n"
     "  --token-file FILE  whose first line is a bearer token\n"
@@ -131,8 +131,8 @@ static int push_check(struct push *p, const char *kind, const char *seconds, con
     for (uint32_t i = 0; i < p->n_labels; i++)
         if (!strchr(p->labels[i], '=') || *p->labels[i] == '=')
             return cli_usage(p->command, "--label wants KEY=VALUE, not \"%s\"", p->labels[i]);
-    if (p->n_labels && which >= PUSH_OTLP)
-        return cli_usage(p->command, "--label is for pyroscope and parca");
+    if (p->n_labels && which == PUSH_FOLDER)
+        return cli_usage(p->command, "--label is not for a folder");
     p->folder = address;
     if (which != PUSH_FOLDER && !post_address(address, &p->to))
         return cli_usage(p->command, "\"%s\" is no address: http://HOST:PORT or unix:/PATH; "

@@ -165,6 +165,8 @@ static int push_host(struct push *p, struct fleet_host *h)
 static int push_otlp(struct push *p, struct fleet *f)
 {
     struct jsp_bytes body = { .n = 0 };
+    f->labels = p->labels;
+    f->n_labels = p->n_labels;
     int err = fleet_read(f, jsp_export_otlp);
     if (!err && f->reader->profile.samples) {
         err = fleet_write(f, jsp_export_otlp, &body);

@@ -34,7 +34,7 @@ static const char record_help[] =
     "or the C stacks of any other one. The exit status is the program's.\n"
     "\n"
     "  --seconds N      how long, as in 10 or 0.5; 0: until interrupted (default 10)\n"
-    "  -o FILE          the capture; - is standard output (default jsprof-PID.cap)\n"
+    "  -o FILE          the capture; -: a pipe (default jsprof-PID.cap or -NAME.cap)\n"
     "  --hz N           samples a second and thread, 1 to 10000 (default 1000)\n"
     "  --clock WHICH    cpu (default), or wall: also the time in which threads wait;\n"
     "                   cpu,wall: both, and the reader chooses (--clock)\n"

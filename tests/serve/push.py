@@ -173,10 +173,13 @@ labels = {pair["name"]: pair["value"] for pair in series["labels"]}
 check(labels["__name__"] == "process_cpu" and labels["service_name"] == "lark" and
       labels["pid"] == pid and labels["env"] == "test", labels)
 check(b"spin" in gzip.decompress(base64.b64decode(series["samples"][0]["rawProfile"])), "profile")
-path, headers, body = sends("--to", "otlp", address)
+path, headers, body = sends("--to", "otlp", "--label", "env=none", "--label", "env=test",
+                            "--label", "service.name=shop", address)
 check(path == "/v1development/profiles" and headers["Content-Type"] == "application/x-protobuf",
       path)
 check(b"process.runtime.name" in body and b"spin (spin.lark:1)" in body, "is no profile")
+check(body.count(b"\x0a\x03env") == 1 and b"test" in body and b"none" not in body, "env")
+check(body.count(b"service.name") == 1 and b"shop" in body, "service.name")
 open("sent.otlp", "wb").write(body)
 os.mkdir("folder")
 end(push("--to", "folder", "--windows", "2", "folder"), 0, "2 sent")

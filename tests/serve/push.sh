@@ -11,7 +11,7 @@ python3 -B "$SRCDIR/tests/serve/push.py" "$jsprof" $pid || exit 1
 python3 -B "$SRCDIR/tests/export/otlp.py" check sent.otlp >out || wrong 'sends no OTLP'
 has 'spin (spin.lark:1)'
 for words in 'http://a' '--to moon http://a' '--to otlp https://a' '--to otlp http://a:b' \
-    '--to otlp --label a=b http://a' '--to parca --label a http://a' '--to parca' \
+    '--to folder --label a=b folder' '--to parca --label a http://a' '--to parca' \
     '--to parca --seconds 0 http://a' '--to parca --token-file a --basic-file b http://a'; do
     # shellcheck disable=SC2086
     run push $words

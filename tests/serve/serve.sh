@@ -60,4 +60,8 @@ echo short >short
 run serve --token-file short --listen 127.0.0.1:0
 is_rc 1
 says 'less than 8 bytes'
+printf '%0128d\n' 7 >long
+run serve --token-file long --listen 127.0.0.1:0
+is_rc 1
+says 'more than 127 bytes'
 exit $bad
