@@ -81,10 +81,11 @@ typedef struct jsprof jsprof;
 
 enum jsprof_clock {
     JSPROF_CLOCK_CPU = 0,  /* CPU time of each thread; idle threads stay asleep */
-    /* Elapsed time; also shows where threads wait. Each signal interrupts a system call that
-     * waits. The kernel restarts most of them, but poll, select, nanosleep, a wait with a
-     * timeout and some others return early with EINTR: the host must try again with the time
-     * that is left. The CPU clock does not wake a thread that waits. */
+    /* Elapsed time; also shows where threads wait. With JSPROF_LOOKER, threads that sleep get no
+     * signal. With JSPROF_TIMER, each signal interrupts a system call that waits. The kernel
+     * restarts most of them, but poll, select, nanosleep, a wait with a timeout and some others
+     * return early with EINTR: the host must try again with the time that is left. The CPU clock
+     * does not wake a thread that waits. */
     JSPROF_CLOCK_WALL = 1,
 };
 
@@ -155,8 +156,10 @@ enum {
      *
      * On the wall clock the looker samples a thread that sleeps from outside, so its system
      * calls do not return EINTR, except one that begins just when a signal was sent; on x86-64
-     * the handler then makes most of such calls again. Threads
-     * with a host's stack, walker, coroutine or sampled allocations get a signal all the same.
+     * the handler then makes most of such calls again. Threads in a
+     * coroutine, with sampled allocations, with a walker or callback that needs their own thread
+     * (see jsprof_thread_set_asleep_walker), or whose stack needs a frame pointer that nobody
+     * knows, get a signal all the same.
      *
      * The library uses timers in spite of this flag with JSPROF_NO_THREAD, without /proc, or
      * if the system refuses the thread or the signals; `jsprof info` shows which it is. Threads

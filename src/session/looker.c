@@ -14,8 +14,8 @@
 
 #include "drain.h"
 
-#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and for 4 times as long after so many, ... */
-#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... but an hour at most */
+#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and for 4 times as long after it, */
+#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... but for an hour at most */
 
 enum {
     /* Nobody sends this signal, and the looker's thread never unblocks it. The sampling
@@ -251,10 +251,11 @@ static void looker_expect(struct jsp_looker *l, uint64_t now)
             l->due_ns = l->extra[i];
 }
 
-/* Return how long to sleep when no thread has run for so long, or, on the CPU clock, no look has met
- * one. A thread may run meanwhile between two ticks, without the alarm; on the wall clock it may sleep
- * elsewhere then, and nobody knows since when. So the sleeps are short before it is clear that the
- * process is idle, and random, so that they are in step with no sleep of the program. */
+/* Return how long to sleep when no thread has run for so long, or, on the CPU clock, no look has
+ * met one. A thread may run meanwhile between two ticks, without the alarm; on the wall clock it
+ * may sleep elsewhere then, and nobody knows since when. So the sleeps are short before it is
+ * clear that the process is idle, and random, so that they are in step with no sleep of the
+ * program. */
 static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
 {
     uint64_t part = idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : idle_ns * LOOKER_DEEP;

@@ -105,9 +105,9 @@ static bool deep_is_met(const struct jsp_looked *t, uint64_t ran_ns)
                        : ran_ns > t->ran_ns;
 }
 
-/* Return JSP_DEEP_MET if the looker is to look: there is a sample, or none although a thread has run
- * for long. JSP_DEEP_RAN: threads ran before the last alarm, so their handlers are not done, or the
- * tick has met another one. */
+/* Return JSP_DEEP_MET if the looker is to look: there is a sample, or none although a thread has
+ * run for long. JSP_DEEP_RAN: threads ran before the last alarm, so their handlers are not done,
+ * or the tick has met another one. */
 static enum jsp_deep deep_look(struct jsp_looker *l, bool is_alarm)
 {
     bool has_rung = is_alarm ? false : l->has_rung;

@@ -481,7 +481,7 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
 {
     static const char *const names[JSP_N_LOOKS] = {
-        "still", "walked", "running", "stopped", "woken", "moved", "gone",
+        "still", "walked", "running", "waiting", "woken", "moved", "gone",
         "with frames of the host", "on another stack", "without frame pointer",
         "calls interrupted", "calls made again",
     };

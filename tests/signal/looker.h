@@ -38,7 +38,7 @@ static inline void faults_sleep_us(long us)
 static inline uint64_t faults_walked(const struct host *h)
 {
     unsigned long long n[7] = { 0 };
-    CHECK_EQ(sscanf(h->profile.looks, "%llu still, %llu walked, %llu running, %llu stopped, %llu "
+    CHECK_EQ(sscanf(h->profile.looks, "%llu still, %llu walked, %llu running, %llu waiting, %llu "
                     "woken, %llu moved, %llu gone", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5],
                     &n[6]), 7);
     return n[6] <= n[1] ? n[1] : 0;
