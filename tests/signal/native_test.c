@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 
 enum { BURN_MS = 80, LOAD_MS = 1200, AFTER_MS = 300, CYCLE_MS = 900 }; /* LOAD: by the drain */
+enum { MOST_MS = 10000 };
 /* A sanitizer's own stack of calls is not that deep. */
 enum { DEPTH = HOST_SANITIZED ? 20000 : 100000, MIDDLE = 3000, KEPT = 512, ROOTS = 128 };
 enum { SMALL_STACK = 1 << 16, SMALL_LEFT = HOST_SANITIZED ? 40000 : 16000 };
@@ -54,6 +55,14 @@ static struct seen {
     uint64_t n, n_program, n_vm, n_vm_first, n_native, n_deepest;
     uint64_t n_both; /* the outermost C frame, then the gap, in samples that have one */
 } seen;
+
+/* Return true if the program has still few samples: beside other tests it takes longer. */
+static bool needs_more(void)
+{
+    jsprof_stats stats = { .size = sizeof stats };
+    return jsprof_stats_get(h.prof, &stats) == 0 && stats.samples < 60 &&
+           host_ns(CLOCK_MONOTONIC) < program_began + MOST_MS * UINT64_C(1000000);
+}
 
 static void look(const struct stack *stack, void *arg)
 {
@@ -174,7 +183,7 @@ static uint32_t n_cycles;
 static void open_and_close(void)
 {
     uint64_t until = host_ns(CLOCK_MONOTONIC) + CYCLE_MS * (uint64_t)1000000;
-    for (; host_ns(CLOCK_MONOTONIC) < until; n_cycles++) {
+    for (; host_ns(CLOCK_MONOTONIC) < until || needs_more(); n_cycles++) {
         void *object = load();
         if (!object)
             return;
@@ -215,7 +224,9 @@ static STACK_PLACED(recurse) uint32_t recurse(uint32_t left)
     if (left > 0 && (uintptr_t)__builtin_frame_address(0) > stack_floor)
         sum += recurse(left - 1);
     else
-        host_burn_ms(BURN_MS);
+        do
+            host_burn_ms(BURN_MS);
+        while (needs_more());
     __asm__ volatile("" : "+r"(sum));
     return sum;
 }
