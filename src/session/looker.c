@@ -14,8 +14,8 @@
 
 #include "drain.h"
 
-#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* ... and for 4 times as long after it, */
-#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* ... but for an hour at most */
+#define LOOKER_IDLE_NS UINT64_C(5000000000)       /* the process is idle */
+#define LOOKER_DEEPEST_NS UINT64_C(3600000000000) /* sleep no longer */
 
 enum {
     /* Nobody sends this signal, and the looker's thread never unblocks it. The sampling
@@ -27,7 +27,8 @@ enum {
     LOOKER_OWN_NS = 20000,      /* the looker itself runs so long before it sleeps */
     LOOKER_DESCRIPTORS = 4,     /* take one of so many */
     LOOKER_STILL = 32,          /* of many threads, let one rest after so many looks in vain */
-    LOOKER_DEEP = 4,            /* sleep for 1/4 of the time since a thread has run ... */
+    LOOKER_DEEP = 4,            /* wall clock: sleep for 1/4 of the time without a thread */
+    LOOKER_DEEPER = 16,         /* CPU clock, idle: for 16 times as long */
     LOOKER_PART = 8,            /* 7/8 of the time are all of it, for a thread that runs */
     LOOKER_LATE_NS = 150000,    /* later than that, the looker has waited for a tick ... */
     LOOKER_LATE = 8,            /* ... unless it always takes so long */
@@ -253,12 +254,13 @@ static void looker_expect(struct jsp_looker *l, uint64_t now)
 
 /* Return how long to sleep when no thread has run for so long, or, on the CPU clock, no look has
  * met one. A thread may run meanwhile between two ticks, without the alarm; on the wall clock it
- * may sleep elsewhere then, and nobody knows since when. So the sleeps are short before it is
- * clear that the process is idle, and random, so that they are in step with no sleep of the
- * program. */
+ * may sleep elsewhere then. So the sleeps are short before it is clear that the process is idle,
+ * and random, so that they are in step with no sleep of the program. */
 static uint64_t looker_deep(struct jsp_looker *l, uint64_t idle_ns)
 {
-    uint64_t part = idle_ns < LOOKER_IDLE_NS ? idle_ns / LOOKER_DEEP : idle_ns * LOOKER_DEEP;
+    uint64_t part = l->sleeper ? idle_ns / LOOKER_DEEP : idle_ns;
+    if (idle_ns >= LOOKER_IDLE_NS)
+        part = l->sleeper ? LOOKER_DEEPEST_NS : idle_ns * LOOKER_DEEPER;
     uint64_t ns = part / 2 + jsp_tick_random(&l->random) % (part + 1);
     return ns < LOOKER_DEEPEST_NS ? ns : LOOKER_DEEPEST_NS;
 }
