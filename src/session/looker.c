@@ -475,6 +475,7 @@ uint64_t jsp_looker_remove(struct jsp_looker *l, struct jsp_looked *t)
         l->n--;
         l->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled->n_cut_calls) - t->n_cut_before;
         l->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled->n_again_calls) - t->n_again_before;
+        l->looks[JSP_LOOK_PROMPT] += jsp_counted(&t->sampled->delay.n_prompt);
         jsp_deep_end(l, t, JSP_PUT_DISARMED);
         jsp_deep_settle(l, t);
         jsp_deep_close(l, t);

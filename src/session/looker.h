@@ -125,6 +125,7 @@ enum jsp_look {
     JSP_LOOK_POINTER,
     JSP_LOOK_CUT,      /* not a look: a system call that a signal interrupted after all */
     JSP_LOOK_AGAIN,    /* the same, but it was made again: see again.h */
+    JSP_LOOK_PROMPT,   /* not a look: a sample taken where the signal came: see delay.h */
     JSP_N_LOOKS,
 };
 
@@ -219,9 +220,10 @@ void jsp_looker_add(struct jsp_looker *looker, struct jsp_looked *t);
 /* Send the thread no further signal. Return the expirations that no signal has reported. */
 uint64_t jsp_looker_remove(struct jsp_looker *looker, struct jsp_looked *t);
 
-/* Format what came of the looks. */
+/* Format what came of the looks, from this count on. */
 enum { JSP_LOOKS_TEXT = 384 };
-void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS]);
+void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS],
+                   enum jsp_look from);
 
 /* -- looked.c: note that the drain is to read the thread; queue the sampling signal, which
  * carries its time; return how many of the points met the thread, which had a processor for

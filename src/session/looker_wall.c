@@ -478,15 +478,16 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
     return left + (t->rest + t->slept + t->halted) * JSP_LOOKER_WHOLE;
 }
 
-void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS])
+void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS],
+                   enum jsp_look from)
 {
     static const char *const names[JSP_N_LOOKS] = {
         "still", "walked", "running", "waiting", "woken", "moved", "gone",
         "with frames of the host", "on another stack", "without frame pointer",
-        "calls interrupted", "calls made again",
+        "calls interrupted", "calls made again", "sampled at once",
     };
     size_t n = 0;
-    for (int i = 0; i < JSP_N_LOOKS; i++)
-        n += (size_t)snprintf(to + n, JSP_LOOKS_TEXT - n, "%s%llu %s", i ? ", " : "",
+    for (int i = (int)from; i < JSP_N_LOOKS; i++)
+        n += (size_t)snprintf(to + n, JSP_LOOKS_TEXT - n, "%s%llu %s", i > (int)from ? ", " : "",
                               (unsigned long long)looks[i], names[i]);
 }

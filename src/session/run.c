@@ -76,10 +76,9 @@ static void run_stop_looker(struct jsprof *p)
     if (!p->looker.runs)
         return;
     jsp_looker_stop(&p->looker);
-    if (!p->looker.sleeper)
-        return;
-    jsp_looks_put(p->looks, p->looker.looks);
-    run_close_sleeper(p);
+    jsp_looks_put(p->looks, p->looker.looks, p->looker.sleeper ? 0 : JSP_LOOK_CUT);
+    if (p->looker.sleeper)
+        run_close_sleeper(p);
 }
 
 /* Start the looker if it can serve and the host did not ask for timers, and write into the capture

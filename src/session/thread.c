@@ -252,6 +252,21 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
 }
 
+/* Make the timer that puts samples off. If the system refuses, the handler counts the samples that
+ * it takes at once. */
+static void thread_open_delay(struct jsp_thread *t, int signo)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signo };
+    struct jsp_delay *d = &t->sampled.delay;
+    event.sigev_notify_thread_id = t->tid;
+    event.sigev_value.sival_ptr = jsp_sample_value(JSP_DELAY_NUMBER);
+    d->has_timer = timer_create(CLOCK_MONOTONIC, &event, &d->timer) == 0;
+    d->naps = 0;
+    d->ran_ns = 0;
+    /* ORDER: relaxed. The thread is not armed yet. */
+    atomic_store_explicit(&d->n_prompt, 0, memory_order_relaxed);
+}
+
 /* Let the looker send the signals. */
 static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
@@ -264,6 +279,7 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
     thread_begin(t, setup);
     t->looked->ran_ns = t->armed_at[JSP_CLOCK_CPU];
     jsp_sampled_take_owed(s);
+    thread_open_delay(t, setup->signo);
     /* ORDER: relaxed, both. The thread is not armed yet. */
     atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
     atomic_store_explicit(&s->offer, JSP_OFFER_NONE, memory_order_relaxed); /* ORDER: above */
@@ -320,21 +336,23 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
     return false;
 }
 
+/* Delete the timer, or at least stop it if a sandbox refuses. Remember a timer that goes
+ * on, or that a thread stopped in its handler may set again. */
+static void thread_end_timer(const struct jsp_thread *t, timer_t timer)
+{
+    static const struct itimerspec never;
+    if (timer_delete(timer) == 0)
+        return;
+    if (timer_settime(timer, 0, &never, NULL) < 0 || t->stuck)
+        jsp_signals_survives(t->sampled.signo);
+}
+
 /* Let the looker send no more signals, and add the expirations that it has not sent. */
 static void thread_leave_looker(struct jsp_thread *t)
 {
     t->unseen.undelivered += jsp_looker_remove(t->looker, t->looked);
-}
-
-/* Delete the timer, or at least stop it if a sandbox refuses. Remember a timer that goes
- * on, or that a thread stopped in its handler may set again. */
-static void thread_end_timer(const struct jsp_thread *t)
-{
-    static const struct itimerspec never;
-    if (timer_delete(t->sampled.timer) == 0)
-        return;
-    if (timer_settime(t->sampled.timer, 0, &never, NULL) < 0 || t->stuck)
-        jsp_signals_survives(t->sampled.signo);
+    if (t->sampled.delay.has_timer)
+        thread_end_timer(t, t->sampled.delay.timer);
 }
 
 /* Return how late the due expiration is on its own clock, which is the elapsed time for a
@@ -437,7 +455,7 @@ void jsp_thread_disarm(struct jsp_thread *t)
     if (jsp_sampled_is_looked(&t->sampled))
         thread_leave_looker(t);
     else
-        thread_end_timer(t);
+        thread_end_timer(t, t->sampled.timer);
     uint64_t now[JSP_N_CLOCKS];
     thread_now(t, now);
     if (!t->stuck)

@@ -2,9 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "left.h"
-#include "sample.h"
 #include "again.h"
+#include "delay.h"
+#include "left.h"
 
 /* The ucontext of the delivery that we are passing on, and the frame that does so. */
 static _Thread_local const void *volatile sample_passing, *volatile sample_passer;
@@ -239,6 +239,23 @@ static void sample_offer(struct jsp_sampled *self, const struct jsp_arrival *a,
     sample_answer(self, JSP_OFFER_MADE);
 }
 
+/* Return true if the sample was put off, and this is not the signal that brings it: it is another
+ * session's, or the looker has sent it again. */
+static bool sample_is_early(const struct jsp_sampled *self, const siginfo_t *info,
+                            const struct jsp_arrival *a)
+{
+    return self->delay.is_set && a->now_ns[JSP_CLOCK_WALL] < a->due_ns &&
+           info->si_value.sival_ptr != jsp_sample_value(JSP_DELAY_NUMBER);
+}
+
+/* The sample comes later. What the looker knows of the thread holds for a system call that this
+ * signal has interrupted, too. */
+static void sample_put_off(struct jsp_sampled *self, const struct jsp_arrival *a)
+{
+    self->met_awake = self->told_awake;
+    jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL]);
+}
+
 /* Store the sample with its weight, or count it. `left`: see sample_left. */
 static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
                          _Atomic uint64_t *loss, uint64_t left)
@@ -290,15 +307,20 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     sample_arrival(&a, self, info, is_looked, due_ns);
     if (is_asked) /* its timer fires once */
         a.overrun = UINT32_MAX;
+    if (is_looked && sample_is_early(self, info, &a))
+        return false;
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
-    if (is_asked)
+    bool is_later = is_looked && !loss && jsp_delay_begin(self, &a);
+    if (is_later)
+        sample_put_off(self, &a);
+    else if (is_asked)
         sample_offer(self, &a, loss);
     else
         sample_count(self, &a, loss, hidden ? sample_left(&a) : 0);
     if (sample_has_cut(self, ucontext))
         sample_mend(self, &a, ucontext, room);
-    return !loss && !is_asked;
+    return !loss && !is_asked && !is_later;
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

@@ -91,6 +91,22 @@ struct jsp_resumer {
     struct jsp_regs_core at;
 };
 
+/* What puts samples off under the looker; see delay.h. */
+struct jsp_delay {
+    /* Constant while armed. */
+    bool has_timer;
+    timer_t timer;   /* of the elapsed time */
+    /* Written by the handler. */
+    bool is_set;     /* the timer will bring the sample, at due_ns of struct jsp_sampled */
+    uint32_t n_set;  /* how often it was set for this sample */
+    uint64_t most_ns; /* the longest delay of this sample */
+    uint64_t naps;   /* how often the thread had gone to sleep at the last signal ... */
+    uint64_t ran_ns; /* ... and its CPU time then */
+    uint64_t stops;  /* how often it had lost its processor when the timer was set */
+    /* samples of a thread that ran, which were taken at the looker's signal */
+    _Atomic uint64_t n_prompt;
+};
+
 struct jsp_sampled {
     jsprof_thread own; /* first: the part that the host sees */
 
@@ -131,7 +147,8 @@ struct jsp_sampled {
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
     /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
-     * time at which `owed` became nonzero; UINT64_MAX: it is 0. */
+     * time at which `owed` became nonzero, or to which the handler has put the sample off;
+     * UINT64_MAX: `owed` is 0. */
     _Atomic uint64_t due_ns;
     /* for the looker: system calls that its signals interrupted, and of which the host does not
      * know because they were made again */
@@ -142,6 +159,7 @@ struct jsp_sampled {
     struct jsp_rec_state met; /* `told` of the signal that is being handled, and its waits */
     uint32_t met_waited;
     bool met_awake;
+    struct jsp_delay delay;  /* under the looker */
     struct jsp_tick tick;
     struct jsp_vmstack vm;
     struct jsp_names names;
@@ -178,6 +196,10 @@ struct jsp_sampled {
     struct jsp_running running; /* written by the owner thread */
     struct jsp_tags tags;       /* the same */
 };
+
+/* The number in the value of the timer's signal. No thread has it, so the handler takes the signal
+ * for no other timer's. */
+enum { JSP_DELAY_NUMBER = 0 };
 
 /* A signal handler in one of its two forms; both NULL: none. */
 struct jsp_sample_owner {

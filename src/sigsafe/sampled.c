@@ -168,6 +168,7 @@ int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
 
 uint32_t jsp_sampled_take_owed(struct jsp_sampled *self)
 {
+    self->delay.is_set = false;
     /* ORDER: relaxed. The exchange below publishes it: the looker, which reads the 0 of
      * `owed`, stores its own time afterwards. */
     atomic_store_explicit(&self->due_ns, UINT64_MAX, memory_order_relaxed);

@@ -204,7 +204,8 @@ deepest() # FROM ENUM EXCEPT...: the bytes of the longest way, but not through t
 depths=
 if [ -s "$tmp/frames" ]; then
     deepest jsp_sample_handle JSP_STACK_ENTRY sample_take sample_pass_on
-    deepest jsp_sample_handle JSP_STACK_COUNT sample_keep jsp_hidden jsp_again sample_pass_on
+    deepest jsp_sample_handle JSP_STACK_COUNT sample_keep jsp_hidden jsp_again jsp_delay_begin \
+        sample_pass_on
     deepest jsp_sample_handle JSP_STACK_NEED sample_pass_on
     deepest jsp_backtrace JSP_STACK_NEED
     deepest jsp_resume_switch JSP_STACK_NEED

@@ -1,0 +1,40 @@
+/* sigsafe/delay.h - take the sample a moment after the looker's signal has come.
+ *
+ * The looker sends its signal from another processor. The signal arrives 5 to 30 us later, or at
+ * the end of the next system call or page fault, if that is earlier: so a short system call would
+ * collect what ran before it. For this reason the looker's signal only sets a timer of the elapsed
+ * time to a random moment, and the timer's signal brings the sample. That timer expires on the
+ * thread's own processor, so its signal comes without a delay.
+ *
+ * The least delay is longer than the handler takes to return. A thread that falls asleep within the
+ * delay would be interrupted, so the delay is a small part of the thread's usual turn between two
+ * sleeps. If turns are so short that no delay is small enough, the looker's signal is the sample.
+ *
+ * The timer goes on while the thread waits for a processor. Its signal then comes where the thread
+ * lost its processor, often at the end of a system call. So the timer is set once more, after the
+ * thread has run again, a few times at most.
+ *
+ *                    SIGPROF handler
+ *   jsp_delay_begin        yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_DELAY_H
+#define JSP_SIGSAFE_DELAY_H
+
+#include "hidden.h"
+#include "sample.h"
+
+enum {
+    JSP_DELAY_LEAST_NS = 20000,
+    JSP_DELAY_MOST_NS = 220000,
+    JSP_DELAY_TURNS = 16,   /* a delay is a 16th of a turn at most: it cuts 1 of 32 sleeps ... */
+    JSP_DELAY_PERIODS = 4,  /* ... and a quarter of a period: most samples come one by one */
+    JSP_DELAY_LATE_NS = 20000, /* a signal as late has waited for something */
+    JSP_DELAY_SETS = 4,        /* set the timer so often for one sample */
+};
+
+/* Let the sample of this arrival come later. Return false if it is to be taken now. */
+bool jsp_delay_begin(struct jsp_sampled *self, const struct jsp_arrival *a);
+
+#endif
