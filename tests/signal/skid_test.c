@@ -2,8 +2,8 @@
  * what ran before it.
  *
  * The looker's signal comes from another processor, and a system call pulls it forward to its own
- * end. Where that signal was the sample, one getppid in 6, 20, 100 us had 97, 37, 7 % of the samples.
- * The truth is the price of a call and of the work before it, each measured over many of them.
+ * end. Where that signal was the sample, one getppid in 6, 20, 100 us had 97, 37, 7 % of them. The
+ * truth is the price of a call and of the work before it, each measured over many of them.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -21,7 +21,7 @@ enum { SKID_HZ = 1000, SKID_SAMPLES = 2500, SKID_ROUNDS = 200, SKID_UNITS = 2000
 struct skid_row {
     double us;    /* of work before each call */
     size_t bytes; /* 0: getppid; otherwise read so many */
-    double near;  /* the share may be wrong by so many points: prices change beside other programs */
+    double near;  /* the share may be wrong by so many points: the prices change, too */
 };
 
 static int skid_zero;
