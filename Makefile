@@ -96,15 +96,22 @@ READ_SRC := $(wildcard src/read/*.c)
 INNER_SRC := $(LIB_SRC) $(READER_SRC) $(foreach room,analyze export page read,\
   $(wildcard src/$(room)/*.c)) src/serve/http.c
 
-C_TESTS := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*_test.c tests/signal/*_test.c))
+# The four kinds of tests, by folder; docs/testing.md says what each promises.
+programs_in = $(patsubst %.c,$(B)/%,$(wildcard $(1:%=tests/%/*_test.c)))
+scripts_in = $(filter-out $(wildcard tests/*/lib*.sh tests/*/common.sh),\
+  $(wildcard $(1:%=tests/%/*.sh)))
+CHECK_ROOMS = unit sim cli export read check
+LIVE_ROOMS = signal fault gdb lua lark mozjs browser serve real symbols unwind
+WORLD_ROOMS = world pkg
+# Of these, the folders that are run, as in `make check-live ROOMS='lua serve'`.
+ROOMS = $(CHECK_ROOMS) $(LIVE_ROOMS) $(WORLD_ROOMS)
+check_rooms := $(filter $(ROOMS),$(CHECK_ROOMS))
+live_rooms := $(filter $(ROOMS),$(LIVE_ROOMS))
+LIVE_TESTS := $(call programs_in,signal)
+C_TESTS := $(call programs_in,unit sim) $(LIVE_TESTS)
 FUZZERS := $(patsubst %.c,$(B)/%,$(wildcard tests/fuzz/*_fuzz.c))
 BENCHES := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
 FAULTY := $(patsubst %.c,$(B)/%,$(wildcard tests/fault/*.c))
-NO_TEST := tests/bench/% tests/engines/% tests/check/sanitized.sh \
-  $(wildcard tests/*/lib*.sh tests/*/common.sh)
-# The folders whose scripts check runs, as in ROOMS='lua serve'.
-ROOMS = *
-SH_TESTS := $(filter-out $(NO_TEST),$(wildcard $(ROOMS:%=tests/%/*.sh)))
 MAN := $(wildcard docs/man/*.[1-9])
 COMPLETIONS := $(wildcard completion/*.bash completion/*.fish completion/_*)
 
@@ -116,7 +123,7 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all installable lib room tool examples demo picture check check-long check-sanitized \
+.PHONY: all installable lib room tool examples demo picture check check-live check-world live-programs \
   asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
   clean help test-programs fuzz-programs test-objects FORCE
 .DELETE_ON_ERROR:
@@ -147,21 +154,24 @@ picture: demo ## make docs/html.png anew: the page of the demo (needs Chromium a
 
 # tests/fault/*.c are the hosts that tests/fault/*.sh ill-treat.
 test-programs: $(C_TESTS) $(FAULTY)
+live-programs: $(LIVE_TESTS) $(FAULTY)
 
 fuzz-programs: $(FUZZERS)
 
 # With CFLAGS=-fsyntax-only a compiler says what it thinks of all of them in a few seconds.
 test-objects: $(foreach t,$(C_TESTS) $(FAULTY) $(FUZZERS),$(t:$(B)/%=$(B)/obj/%.o))
 
-# The closing line is the last one on stdout; STRICT=1 makes a skip a failure, ALONE=N runs
-# up to N failed tests again, alone (see tests/run.sh).
-check: all test-programs fuzz-programs ## build everything and run every test
-	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh \
-	  $(C_TESTS) $(FUZZERS) $(SH_TESTS)
+# The closing line is the last one on stdout; STRICT=1 makes a skip a failure (see tests/run.sh).
+run_tests = @B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh
 
-check-long: export LONG = 1
-check-long: export TEST_TIMEOUT = 1800
-check-long: check ## the same, where a test has a long form (LONG=1) in that
+check: all $(call programs_in,$(check_rooms)) fuzz-programs ## all that logic alone decides: minutes
+	$(run_tests) $(call programs_in,$(check_rooms)) $(FUZZERS) $(call scripts_in,$(check_rooms))
+
+check-live: all live-programs ## real signals, threads, hosts, browsers, servers (ROOMS='lua serve')
+	$(run_tests) $(if $(filter signal,$(live_rooms)),$(LIVE_TESTS)) $(call scripts_in,$(live_rooms))
+
+check-world: ## other compilers, machines, engines; lists rows with their time (ROWS='clang musl')
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/world/rows $(ROWS)
 
 SAN_OPTIONS = ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_null=1 \
   UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=second_deadlock_stack=1:allocator_may_return_null=1
@@ -176,13 +186,9 @@ SAN_tsan = -fsanitize=thread
 .PHONY: run-san
 SAN_TESTS = $(if $(TESTS),$(TESTS:%=$(B)/%),$(C_TESTS) $(FUZZERS))
 run-san: $(SAN_TESTS) $(if $(TESTS),,tool test-programs)
-	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh \
-	  $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
+	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
 
-check-sanitized: ## what the sanitizers report in some of them: a minute or two
-	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' ALONE='$(ALONE)' sh tests/run.sh tests/check/sanitized.sh
-
-# Not tests/check/mutants.sh, which proves that the static checks can fail.
+# Not tests/world/mutants.sh, which proves that the static checks can fail.
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
 	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' OUT='$(B)-mutants' \
 	  python3 -B tests/strength/run.py
@@ -233,13 +239,12 @@ DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-d
   lintian $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev
-# Tests of real engines are no part of check; .ci/run makes both.
 .PHONY: deps-engines check-engines
 deps-engines: ## build a collector and Parca from their Go modules (with any Go, and a network)
 	@tests/engines/deps '$(B)/engines'
 
 check-engines: all ## let the engines that deps-engines has built take our profiles
-	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' JOBS=1 ALONE='$(ALONE)' sh tests/run.sh \
+	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' JOBS=1 sh tests/run.sh \
 	  $(filter-out $(wildcard tests/engines/lib*.sh),$(wildcard tests/engines/*.sh))
 
 deps: ## install every package that a test can use, with apt-get and npm

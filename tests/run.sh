@@ -7,16 +7,11 @@
 # ("SKIP: needs PACKAGE"). A *_fuzz is one test, given its corpus. Any other program
 # speaks TAP and counts by case; dying, or breaking its plan, is one more failure.
 #
-# With ALONE=N, when at most N files failed, they run once more, one after another: many
-# tests measure time, and two of them share the machine. One that fails alone too has a last
-# try, because other machines share the processors. Those that pass then are named at the
-# end, the latter as unsteady.
-#
-# The whole output of the run that ended last lies in $B/results; that of earlier tries
-# has the suffix .1 or .2.
+# No test is tried again: one that fails by chance is wrong. The whole output of the run that ended
+# last lies in $B/results.
 #
 # Environment: B (build folder), CC, STRICT, JOBS (2), TEST_TIMEOUT (900 seconds),
-# RUN_UNDER (an emulator for the programs), ALONE (0).
+# RUN_UNDER (an emulator for the programs).
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -82,26 +77,6 @@ failed_files() # print the files whose count has failures
     done
 }
 
-again() # FILE...: run each alone, when they are few
-{
-    [ $# -gt 0 ] && [ $# -le "${ALONE:-0}" ] || return 0
-    echo "again, alone: $*"
-    for file; do
-        for try in 1 2; do
-            mv "$(result_of "$file").out" "$(result_of "$file").$try"
-            sh tests/run.sh --one "$file"
-            [ -z "$(failed_files "$file")" ] || continue
-            echo "$file" >>"$RESULTS/alone.$try"
-            break
-        done
-    done
-}
-
-named() # NAME WHAT: list the files that again() wrote there
-{
-    [ ! -f "$RESULTS/$1" ] || { echo "$2:"; sed "s|^$SRCDIR/||; s|^|  |" "$RESULTS/$1"; }
-}
-
 result_of() # FILE: print where its results lie, without the end of the name
 {
     echo "$RESULTS/$(echo "${1#"$SRCDIR"/}" | tr '/' '@')"
@@ -145,7 +120,6 @@ B=$(cd "$B" && pwd) CC=${CC:-gcc}
 RESULTS=$(mktemp -d "$B/results.XXXXXX") || exit 2 # two runs may share a build folder
 export B CC SRCDIR RESULTS
 [ $# -gt 0 ] && printf '%s\n' "$@" | xargs -n 1 -P "${JOBS:-2}" sh tests/run.sh --one
-again $(failed_files "$@")
 bad=$(failed_files "$@" | sed "s|^$SRCDIR/|  |; s|^[^ ]|  &|")
 
 ran=$(find "$RESULTS" -name '*.count' | wc -l)
@@ -153,8 +127,6 @@ set -- $# $(cat "$RESULTS"/*.count 2>/dev/null |
     awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
 failed=$(($3 + $1 - ran)) # a test that left no count did not end by itself
 [ "$4" = 0 ] || { echo 'skipped:'; cat "$RESULTS"/*.skip | sed 's/^/  /'; }
-named alone.1 'failed beside another test, passed alone'
-named alone.2 'unsteady: failed beside another test and once alone, passed the second time alone'
 [ -z "$bad" ] || printf 'failed:\n%s\n' "$bad"
 rm -rf "$B/results" && mv "$RESULTS" "$B/results" # of the run that ended last
 echo "$2 passed, $failed failed, $4 skipped"

@@ -6,7 +6,7 @@
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-unset STRICT ALONE
+unset STRICT
 bad=0
 
 expect() # STATUS CLOSING-LINE NAME, the test itself on stdin
@@ -83,40 +83,11 @@ echo true >"$B/inner.sh"
 [ "$(sh "$SRCDIR/tests/run.sh" "$B/inner.sh" | tail -n 1)" = '1 passed, 0 failed, 0 skipped' ]
 END
 
-# What failed once may pass alone, if it is asked for and few failed; never in silence.
-once='[ -f "$0.ran" ] && exit 0; touch "$0.ran"; exit 1'
-expect 1 '0 passed, 1 failed, 0 skipped' once.sh <<END
-$once
+# What failed is not tried again.
+expect 1 '0 passed, 1 failed, 0 skipped' once.sh <<'END'
+[ -f "$0.ran" ] && exit 0; touch "$0.ran"; exit 1
 END
 reason '/once.sh'
-rm "$tmp/once.sh.ran"
-ALONE=1
-export ALONE
-expect 0 '1 passed, 0 failed, 0 skipped' once.sh <<END
-$once
-END
-reason 'failed beside another test, passed alone:'
-expect 0 '1 passed, 0 failed, 0 skipped' unsteady.sh <<'END'
-echo x >>"$0.ran"
-echo "try $(wc -l <"$0.ran")"
-[ "$(wc -l <"$0.ran")" -gt 2 ]
-END
-reason 'unsteady: failed beside another test and once alone'
-for try in 1 2; do
-    grep -qx "try $try" "$tmp"/b/results/*unsteady.sh.$try ||
-        { echo "runner: no output $try"; bad=1; }
-done
-expect 1 '0 passed, 1 failed, 0 skipped' always.sh <<'END'
-echo x >>"$0.ran"
-exit 1
-END
-reason '/always.sh'
-[ "$(wc -l <"$tmp/always.sh.ran")" = 3 ] || { echo 'runner: not three tries'; bad=1; }
-rm "$tmp/once.sh.ran"
-! B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/once.sh" "$tmp/always.sh" >"$tmp/out" || bad=1
-tail -n 1 "$tmp/out" | grep -q '^0 passed, 2 failed,' ||
-    { echo 'runner: more than ALONE ran again:'; cat "$tmp/out"; bad=1; }
-unset ALONE
 
 cat >"$tmp/harness.c" <<'END'
 #include "test.h"
