@@ -123,8 +123,8 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 
 # -- Targets -------------------------------------------------------------------
 
-.PHONY: all installable lib room tool examples demo picture check check-live check-world live-programs \
-  asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
+.PHONY: all installable lib room tool examples demo picture check check-live check-world \
+  live-programs asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
   clean help test-programs fuzz-programs test-objects FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -186,7 +186,8 @@ SAN_tsan = -fsanitize=thread
 .PHONY: run-san
 SAN_TESTS = $(if $(TESTS),$(TESTS:%=$(B)/%),$(C_TESTS) $(FUZZERS))
 run-san: $(SAN_TESTS) $(if $(TESTS),,tool test-programs)
-	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
+	@$(SAN_OPTIONS) B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh \
+	  $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
 
 # Not tests/world/mutants.sh, which proves that the static checks can fail.
 mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)

@@ -2,8 +2,8 @@
 # check/sanitized.sh - the address, undefined-behaviour and thread sanitizers report nothing where
 # threads read each other's stacks, a process forks, or somebody records it from outside.
 #
-# `make check-world ROWS=sanitized` runs it. Only reports count, and that each program comes to its end:
-# signals and looks are late at this speed, so what the cases themselves ask for is judged in the
+# `make check-world ROWS=sanitized` runs it. Only reports count, and that each program comes to its
+# end: signals and looks are late at this speed, so what the cases themselves ask for is judged in the
 # plain build. `make asan` and `make tsan` ask for both, and run all tests, or TESTS.
 #
 # SPDX-License-Identifier: MIT
