@@ -124,8 +124,8 @@ HOSTS := $(filter-out lua-host,$(sort $(patsubst examples/%/,%,$(dir \
 # -- Targets -------------------------------------------------------------------
 
 .PHONY: all installable lib room tool examples demo picture check check-live check-world \
-  live-programs asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib uninstall \
-  clean help test-programs fuzz-programs test-objects FORCE
+  live-programs asan tsan mutants sizes bench fuzz amalgamation dist deps install install-lib \
+  uninstall clean help test-programs fuzz-programs test-objects FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 

@@ -3,7 +3,7 @@
 # threads read each other's stacks, a process forks, or somebody records it from outside.
 #
 # `make check-world ROWS=sanitized` runs it. Only reports count, and that each program comes to its
-# end: signals and looks are late at this speed, so what the cases themselves ask for is judged in the
+# end: signals and looks are late at this speed, so what the cases ask for is judged in the
 # plain build. `make asan` and `make tsan` ask for both, and run all tests, or TESTS.
 #
 # SPDX-License-Identifier: MIT
