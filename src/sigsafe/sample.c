@@ -172,7 +172,8 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
     if (!jsp_sampled_is_looked(self))
         return jsp_tick_weigh(&self->tick, now_ns);
     self->met = self->told; /* before the looker may change it */
-    self->met_awake = self->told_awake;
+    /* if the sample was put off, the thread ran on then */
+    self->met_awake = self->told_awake || self->delay.is_set;
     /* ORDER: relaxed. A part that comes without its expirations goes back. */
     uint64_t waited = atomic_exchange_explicit(&self->waited, 0, memory_order_relaxed);
     uint32_t weight = jsp_sampled_take_owed(self);
