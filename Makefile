@@ -356,7 +356,7 @@ $(B)/obj/inner.a: $(call objects,$(INNER_SRC)) $(B)/obj/page_frame.o
 define link
 @mkdir -p $(@D)
 @echo '  LD    $@'
-$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(ALL_LDFLAGS) $(1)
+$(Q)$(CC) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(ALL_LDFLAGS) $(1)
 endef
 
 # The statistics of a report want libm; the library never does.
@@ -372,6 +372,9 @@ $(B)/bin/$(1): $(call objects,$(wildcard examples/$(1)/*.c)) $(B)/lib/libjsprof.
 	$$(call link,-lm)
 endef
 $(foreach h,$(HOSTS),$(eval $(call host,$(h))))
+
+# The simulator takes the place of src/session/kernel.c and of the walk of sleepers.
+$(filter $(B)/tests/sim/%,$(C_TESTS)): $(call objects,$(wildcard tests/sim/sim*.c))
 
 $(C_TESTS) $(FAULTY) $(BENCHES): $(B)/%: $(B)/obj/%.o $(B)/obj/inner.a
 	$(call link,-lm)

@@ -4,9 +4,6 @@
  */
 #include "looker.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "sigsafe/hidden.h"
 #include "unseen.h"
 
@@ -30,13 +27,13 @@ int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t 
     /* Exec drops a timer's signals only. Others stay pending, and would end the new program. */
     siginfo_t info = { .si_signo = signo, .si_code = SI_TIMER };
     info.si_value.sival_ptr = jsp_sample_value(number);
-    jsp_sample_set_sent_ns(&info, jsp_now_ns(CLOCK_MONOTONIC));
-    return syscall(SYS_rt_tgsigqueueinfo, l->pid, tid, signo, &info) < 0 ? -errno : 0;
+    jsp_sample_set_sent_ns(&info, jsp_kernel_now_ns(CLOCK_MONOTONIC));
+    return jsp_kernel_send(l->pid, tid, signo, &info);
 }
 
 bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t)
 {
-    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is == JSP_SLEEP_ASLEEP;
+    return jsp_kernel_at(&l->folder, t->tid, &t->call).is == JSP_SLEEP_ASLEEP;
 }
 
 enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_looked *t)
@@ -44,8 +41,8 @@ enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_look
     if (l->has_taken) /* we have one processor */
         return JSP_LOOKER_NOT;
     if (!l->came_ns)
-        l->came_ns = jsp_sleeper_until_ns(&l->folder, l->tid);
-    uint64_t until_ns = l->came_ns ? jsp_sleeper_until_ns(&l->folder, t->tid) : 0;
+        l->came_ns = jsp_kernel_until_ns(&l->folder, l->tid);
+    uint64_t until_ns = l->came_ns ? jsp_kernel_until_ns(&l->folder, t->tid) : 0;
     if (!until_ns)
         return JSP_LOOKER_PERHAPS;
     uint64_t apart = until_ns > l->came_ns ? until_ns - l->came_ns : l->came_ns - until_ns;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,8 +48,8 @@ void jsp_looker_open(struct jsp_looker *looker)
  * processor: we have taken it, or another thread did before. */
 static bool looker_is_behind(const struct jsp_looker *l, struct jsp_looked *t)
 {
-    return jsp_sleeper_at(&l->folder, t->tid, &t->call).is != JSP_SLEEP_ASLEEP &&
-           jsp_sleeper_is_here(&l->folder, t->tid);
+    return jsp_kernel_at(&l->folder, t->tid, &t->call).is != JSP_SLEEP_ASLEEP &&
+           jsp_kernel_is_here(&l->folder, t->tid);
 }
 
 /* Did we take the processor from the thread, which waits for ours and has run for `ran_ns`? If it
@@ -71,7 +70,7 @@ static enum jsp_looked_was looker_was(struct jsp_looker *l, struct jsp_looked *t
 {
     if (!m->is_fair)
         return JSP_LOOKED_UNKNOWN;
-    t->is_awake = jsp_now_ns(t->cpu_clock) != t->ran_ns; /* its clock goes on */
+    t->is_awake = jsp_kernel_now_ns(t->cpu_clock) != t->ran_ns; /* its clock goes on */
     if (t->is_awake)
         return JSP_LOOKED_ON;
     enum jsp_looker_took took = jsp_looker_took(l, t);
@@ -88,7 +87,7 @@ static bool looker_look(struct jsp_looker *l, struct jsp_looked *t,
     l->has_met |= deep != JSP_DEEP_STILL;
     if (deep == JSP_DEEP_RAN) /* its handler is about to end */
         return true;
-    uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran - t->ran_ns;
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock), by = ran - t->ran_ns;
     t->waited += m->points;
     if (!by || ran < t->ran_ns) { /* the clock of a thread that is gone reads 0 */
         t->was = JSP_LOOKED_OFF;
@@ -182,7 +181,7 @@ static uint32_t looker_have_run(const struct jsp_looker *l)
 {
     uint32_t n = 0;
     for (const struct jsp_looked *t = l->threads; t; t = t->next)
-        n += jsp_now_ns(t->cpu_clock) > t->ran_ns;
+        n += jsp_kernel_now_ns(t->cpu_clock) > t->ran_ns;
     return n;
 }
 
@@ -217,7 +216,7 @@ static bool looker_was_halted(struct jsp_looker *l, uint64_t now)
     bool is_late = now > l->due_ns + LOOKER_HALT_NS;
     if (!is_late && now < l->asked_ns + LOOKER_ASK_NS)
         return false;
-    uint64_t delay_ns = jsp_sleeper_delay_ns(&l->folder, l->tid), before = l->delay_ns;
+    uint64_t delay_ns = jsp_kernel_delay_ns(&l->folder, l->tid), before = l->delay_ns;
     l->delay_ns = delay_ns;
     l->asked_ns = now;
     return is_late && delay_ns && delay_ns - before < (now - l->due_ns) / 2;
@@ -272,7 +271,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 {
     bool asked = l->asks;
     uint64_t on_ns = asked ? jsp_deep_goes_on(l, is_alarm) : 0;
-    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC), awake = JSP_LOOKER_AWAKE * l->period_ns;
+    uint64_t now = jsp_kernel_now_ns(CLOCK_MONOTONIC), awake = JSP_LOOKER_AWAKE * l->period_ns;
     if (on_ns)
         return on_ns == JSP_LOOKER_DEEPLY ? looker_deep(l, now - l->ran_ns) : on_ns;
     is_alarm |= asked;
@@ -287,7 +286,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
         m.is_fair = m.n_met || (!is_alarm && looker_is_fair(l, now));
         looker_round(l, &m);
         /* a quarter of the time at most, however many threads there are */
-        jsp_tick_spent(&l->tick, jsp_now_ns(CLOCK_MONOTONIC) - now);
+        jsp_tick_spent(&l->tick, jsp_kernel_now_ns(CLOCK_MONOTONIC) - now);
         if (!m.is_fair && !is_alarm)
             looker_owe(l, now, m.points + extra);
     }
@@ -299,7 +298,7 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
         l->is_deep = jsp_deep_begin(l);
     if (l->is_deep)
         return looker_deep(l, now - l->ran_ns);
-    now = jsp_now_ns(CLOCK_MONOTONIC);
+    now = jsp_kernel_now_ns(CLOCK_MONOTONIC);
     return l->due_ns > now ? l->due_ns - now : 0;
 }
 
@@ -308,8 +307,13 @@ static uint64_t looker_turn(struct jsp_looker *l, bool is_alarm)
 /* Let the process's next tick ring the bell. */
 static bool looker_set_alarm(const struct jsp_looker *l)
 {
-    static const struct itimerspec soon = { .it_value = { 0, LOOKER_OWN_NS } };
-    return timer_settime(l->alarm, 0, &soon, NULL) == 0;
+    return jsp_kernel_timer_set(l->alarm, LOOKER_OWN_NS);
+}
+
+void jsp_looker_awake(struct jsp_looker *l)
+{
+    const struct jsp_kernel_timer setup = { CLOCK_PROCESS_CPUTIME_ID, l->tid, LOOKER_BELL, NULL };
+    l->has_alarm = jsp_kernel_timer_open(&l->alarm, &setup) == 0;
 }
 
 static void looker_prepare(void *looker)
@@ -317,24 +321,27 @@ static void looker_prepare(void *looker)
     struct jsp_looker *l = looker;
     /* without slack: the kernel would wake us together with the timers of the program */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LOOKER_BELL };
-    l->tid = event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
-    l->has_alarm = timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &l->alarm) == 0;
+    l->tid = (pid_t)syscall(SYS_gettid);
+    jsp_looker_awake(l);
 }
 
 /* Sleep until the time is over or the bell rings. Return true if the alarm rang it. */
 static bool looker_sleep(struct jsp_looker *l, uint64_t ns)
 {
-    struct timespec most = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-    siginfo_t info;
-    sigset_t bell;
-    sigemptyset(&bell);
-    sigaddset(&bell, LOOKER_BELL);
     if (l->is_deep && !looker_set_alarm(l)) {
         l->has_alarm = false;
         return false;
     }
-    return sigtimedwait(&bell, &info, &most) == LOOKER_BELL && info.si_code == SI_TIMER;
+    return jsp_kernel_sleep(LOOKER_BELL, ns);
+}
+
+bool jsp_looker_turn(struct jsp_looker *l, bool is_alarm)
+{
+    uint64_t ns = looker_turn(l, is_alarm);
+    pthread_mutex_unlock(&l->lock);
+    is_alarm = ns && looker_sleep(l, ns);
+    pthread_mutex_lock(&l->lock);
+    return is_alarm;
 }
 
 static void *looker_main(void *looker)
@@ -342,48 +349,21 @@ static void *looker_main(void *looker)
     struct jsp_looker *l = looker;
     bool is_alarm = false;
     pthread_mutex_lock(&l->lock);
-    while (!l->quit) {
-        uint64_t ns = looker_turn(l, is_alarm);
-        pthread_mutex_unlock(&l->lock);
-        is_alarm = ns && looker_sleep(l, ns);
-        pthread_mutex_lock(&l->lock);
-    }
+    while (!l->quit)
+        is_alarm = jsp_looker_turn(l, is_alarm);
     pthread_mutex_unlock(&l->lock);
     if (l->has_alarm)
-        timer_delete(l->alarm);
+        jsp_kernel_timer_close(l->alarm);
     return NULL;
-}
-
-/* Return 0 if the kernel reports the calling thread's system call, and lets us send it
- * signals. */
-static int looker_try(const struct jsp_looker *l)
-{
-    pid_t tid = (pid_t)syscall(SYS_gettid);
-    char text[8];
-    if (l->folder.fd < 0)
-        return l->folder.fd;
-    if (!jsp_task_read(&l->folder, tid, JSP_SLEEPER_FILE, text, sizeof text))
-        return -ENOTSUP;
-    return jsp_looker_queue(l, tid, 0, 0); /* 0 is no signal */
 }
 
 static uint32_t looker_most(void)
 {
-    struct rlimit most;
-    if (getrlimit(RLIMIT_NOFILE, &most) < 0)
-        return 0;
-    uint64_t n = most.rlim_cur / LOOKER_DESCRIPTORS;
+    uint64_t n = jsp_kernel_most_files() / LOOKER_DESCRIPTORS;
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
-/* The coarse clocks are set by the tick. */
-static uint64_t looker_tick_ns(void)
-{
-    struct timespec tick;
-    return clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 ? (uint64_t)tick.tv_nsec : 0;
-}
-
-int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
+void jsp_looker_begin(struct jsp_looker *l, const struct jsp_looker_setup *setup)
 {
     l->pid = getpid();
     l->signo = setup->signo;
@@ -399,14 +379,19 @@ int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
     l->n_moments = 0;
     l->has_rung = false;
     l->awake_ns = 0;
-    l->tick_ns = looker_tick_ns();
-    l->ran_ns = l->looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    l->tick_ns = jsp_kernel_tick_ns();
+    l->ran_ns = l->looked_ns = jsp_kernel_now_ns(CLOCK_MONOTONIC);
     l->due_ns = l->looked_ns;
     jsp_tick_init(&l->tick, l->period_ns, l->looked_ns, (uint64_t)(uintptr_t)l);
     l->random = l->tick.random;
     l->n_most = looker_most();
+}
+
+int jsp_looker_start(struct jsp_looker *l, const struct jsp_looker_setup *setup)
+{
+    jsp_looker_begin(l, setup);
     jsp_task_folder(&l->folder);
-    int err = looker_try(l);
+    int err = jsp_kernel_try(&l->folder, l->pid);
     if (!err)
         err = jsp_spawn(&l->thread, &(struct jsp_spawn){ looker_main, l, "jsprof-looker",
                                                          looker_prepare });
@@ -434,7 +419,7 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
     pthread_mutex_lock(&l->lock);
     /* Not now: most threads that live for a moment meet no look. */
     t->call.fd = l->n < l->n_most ? JSP_TASK_LATER : -1;
-    t->added_ns = t->seen_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    t->added_ns = t->seen_ns = jsp_kernel_now_ns(CLOCK_MONOTONIC);
     t->n_cut_before = jsp_counted(&t->sampled->n_cut_calls);
     t->n_again_before = jsp_counted(&t->sampled->n_again_calls);
     t->behind = 0;
@@ -450,7 +435,7 @@ void jsp_looker_add(struct jsp_looker *l, struct jsp_looked *t)
 /* Return how much of the thread's time no look has counted. */
 static int64_t looker_uncounted(const struct jsp_looker *l, const struct jsp_looked *t)
 {
-    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock);
     return t->balance + (ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0);
 }
 

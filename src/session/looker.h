@@ -45,10 +45,6 @@
 
 #include "sleeper.h"
 
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
-
 #define JSP_LOOKER_DEEPLY UINT64_MAX /* see looker_deep */
 
 /* Was the thread on a processor at the last look? */
@@ -210,6 +206,16 @@ struct jsp_looker_setup {
     struct jsp_ask *ask; /* borrowed; the drain learns that a thread has run */
 };
 int jsp_looker_start(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
+
+/* -- The parts of it, for a simulator. Set all fields for a start, without a thread. */
+void jsp_looker_begin(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
+
+/* Make the alarm, in the thread whose number `tid` has. */
+void jsp_looker_awake(struct jsp_looker *looker);
+
+/* Look once, if something is due, and sleep. The caller holds `lock`, which is free meanwhile, and
+ * says what the last call returned: true if the alarm ended the sleep. */
+bool jsp_looker_turn(struct jsp_looker *looker, bool is_alarm);
 
 /* End the looker, which samples no thread any more. */
 void jsp_looker_stop(struct jsp_looker *looker);

@@ -25,24 +25,22 @@ enum {
 
 static bool deep_set(const struct jsp_looked *t, uint64_t ns)
 {
-    const struct itimerspec when = { .it_value = { 0, (long)ns } };
-    return timer_settime(t->timer, 0, &when, NULL) == 0;
+    return jsp_kernel_timer_set(t->timer, ns);
 }
 
 void jsp_deep_open(struct jsp_looker *l, struct jsp_looked *t)
 {
-    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = l->signo };
-    event.sigev_notify_thread_id = t->tid;
-    event.sigev_value.sival_ptr = jsp_sample_value(t->sampled->number);
+    const struct jsp_kernel_timer setup = { t->cpu_clock, t->tid, l->signo,
+                                            jsp_sample_value(t->sampled->number) };
     t->has_timer = !l->sleeper && l->n < JSP_LOOKER_MANY &&
-                   timer_create(t->cpu_clock, &event, &t->timer) == 0;
+                   jsp_kernel_timer_open(&t->timer, &setup) == 0;
     l->n_untimed += !t->has_timer;
 }
 
 static void deep_delete(const struct jsp_looker *l, struct jsp_looked *t)
 {
     t->has_timer = false;
-    if (timer_delete(t->timer) != 0 && !deep_set(t, 0)) /* a sandbox refuses */
+    if (!jsp_kernel_timer_close(t->timer) && !deep_set(t, 0)) /* a sandbox refuses */
         jsp_signals_survives(l->signo);
 }
 
@@ -58,7 +56,7 @@ void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t)
  * it, and has dropped those of the looker meanwhile. */
 static void deep_unset(const struct jsp_looked *t)
 {
-    if (t->has_timer && jsp_now_ns(t->cpu_clock) < t->sampled->offer_ns[JSP_CLOCK_CPU])
+    if (t->has_timer && jsp_kernel_now_ns(t->cpu_clock) < t->sampled->offer_ns[JSP_CLOCK_CPU])
         deep_set(t, 0);
 }
 
@@ -68,7 +66,7 @@ bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t)
         return false;
     if (t->is_asked || jsp_counted(&t->sampled->owed)) /* that signal would be dropped, too */
         return true;
-    t->rang_ns = jsp_now_ns(t->cpu_clock);
+    t->rang_ns = jsp_kernel_now_ns(t->cpu_clock);
     jsp_sampled_ask(t->sampled, t->rang_ns + DEEP_OWN_NS);
     t->is_asked = true;
     if (deep_set(t, DEEP_OWN_NS))
@@ -112,11 +110,11 @@ static enum jsp_deep deep_look(struct jsp_looker *l, bool is_alarm)
 {
     bool has_rung = is_alarm ? false : l->has_rung;
     for (struct jsp_looked *t = l->threads; t; t = t->next) {
-        uint64_t ran = jsp_now_ns(t->cpu_clock), by = ran > t->ran_ns ? ran - t->ran_ns : 0;
+        uint64_t ran = jsp_kernel_now_ns(t->cpu_clock), by = ran > t->ran_ns ? ran - t->ran_ns : 0;
         if (deep_is_met(t, ran))
             return JSP_DEEP_MET;
         if (by > DEEP_UNMET * l->tick_ns) {
-            l->awake_ns = jsp_now_ns(CLOCK_MONOTONIC) + DEEP_STEP_NS;
+            l->awake_ns = jsp_kernel_now_ns(CLOCK_MONOTONIC) + DEEP_STEP_NS;
             return JSP_DEEP_MET;
         }
         if (!is_alarm)
@@ -183,7 +181,7 @@ enum jsp_deep jsp_deep_end(struct jsp_looker *l, struct jsp_looked *t, enum jsp_
 
 void jsp_deep_settle(const struct jsp_looker *l, struct jsp_looked *t)
 {
-    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock);
     if (!t->has_offered || !t->is_short || ran < t->ran_ns)
         return;
     t->balance += jsp_looker_periods(l, ran - t->ran_ns);

@@ -43,7 +43,7 @@ static uint64_t wall_slept_ns(const struct jsp_looked *t, uint64_t now)
  * finds a difference. */
 static uint32_t wall_waited(const struct jsp_looker *l, struct jsp_looked *t, uint64_t points)
 {
-    uint64_t delay_ns = jsp_sleeper_delay_ns(&l->folder, t->tid);
+    uint64_t delay_ns = jsp_kernel_delay_ns(&l->folder, t->tid);
     if (delay_ns > t->delay_ns) {
         t->behind += jsp_looker_periods(l, delay_ns - t->delay_ns);
         t->delay_ns = delay_ns;
@@ -91,13 +91,13 @@ static void wall_still(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
 /* Return true if the thread has not run since its clock read t->ran_ns. */
 static bool wall_is_still(const struct jsp_looked *t)
 {
-    return jsp_now_ns(t->cpu_clock) == t->ran_ns;
+    return jsp_kernel_now_ns(t->cpu_clock) == t->ran_ns;
 }
 
 static struct jsp_rec_state wall_state(const struct jsp_looker *l, const struct jsp_looked *t,
                                        uint64_t now, const struct jsp_sleep *at)
 {
-    return jsp_sleeper_state(&l->folder, t->tid, at, wall_slept_ns(t, now));
+    return jsp_kernel_state(&l->folder, t->tid, at, wall_slept_ns(t, now));
 }
 
 /* Store the stack of a thread that was walked, for all points at which it did not run. */
@@ -248,13 +248,13 @@ static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
 /* The thread has moved under the walk. Return true if it sleeps again. */
 static bool wall_follow(struct jsp_looker *l, struct jsp_looked *t, struct jsp_sleep *at)
 {
-    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock);
     if (ran < t->ran_ns)
         return false;
     t->balance += jsp_looker_periods(l, ran - t->ran_ns);
     t->ran_ns = ran;
-    t->slept_ns = jsp_now_ns(CLOCK_MONOTONIC);
-    *at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
+    t->slept_ns = jsp_kernel_now_ns(CLOCK_MONOTONIC);
+    *at = jsp_kernel_at(&l->folder, t->tid, &t->call);
     return at->is == JSP_SLEEP_ASLEEP;
 }
 
@@ -361,7 +361,7 @@ static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
     bool is_steady = t->was_stopped && each && t->n_awake % each;
     if (!ran_ns || is_steady)
         return t->was_stopped && t->n_awake;
-    uint64_t naps = jsp_sleeper_naps(&l->folder, t->tid), before = t->naps;
+    uint64_t naps = jsp_kernel_naps(&l->folder, t->tid), before = t->naps;
     t->naps = naps;
     t->was_stopped = naps && naps == before;
     return t->was_stopped;
@@ -383,9 +383,9 @@ static bool wall_is_awake(const struct jsp_looked *t, const struct jsp_looker_mo
 {
     if (m->since - ran_ns < m->since / WALL_BUSY)
         return true;
-    uint64_t from = jsp_now_ns(t->cpu_clock), ran = from, enough = wall_awake_ns(t, ran_ns);
+    uint64_t from = jsp_kernel_now_ns(t->cpu_clock), ran = from, enough = wall_awake_ns(t, ran_ns);
     do { /* at most `enough` turns */
-        uint64_t now = jsp_now_ns(t->cpu_clock);
+        uint64_t now = jsp_kernel_now_ns(t->cpu_clock);
         if (now == ran)
             return false;
         ran = now;
@@ -403,7 +403,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     enum jsp_look is = JSP_LOOK_RUNS; /* its clock goes on */
     if (!ran_ns || wall_is_still(t)) {
         if (ran_ns || !t->is_ready) /* else it still waits: a thread falls asleep by running */
-            at = jsp_sleeper_at(&l->folder, t->tid, &t->call);
+            at = jsp_kernel_at(&l->folder, t->tid, &t->call);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
              wall_was_stopped(l, t, ran_ns) || (m->n_met && ran_ns > WALL_SHORT_NS)
                  ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
@@ -443,10 +443,10 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
                      const struct jsp_looker_moment *m)
 {
-    uint64_t ran = jsp_now_ns(t->cpu_clock), before = t->ran_ns;
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock), before = t->ran_ns;
     uint64_t points = wall_points(l, t, m);
     if (t->seen_ns == t->added_ns) /* the first look */
-        t->delay_ns = jsp_sleeper_delay_ns(&l->folder, t->tid);
+        t->delay_ns = jsp_kernel_delay_ns(&l->folder, t->tid);
     if (ran < before) { /* the clock of a thread that is gone reads 0 */
         l->looks[JSP_LOOK_GONE]++;
         t->rest += (int64_t)points;
@@ -460,10 +460,10 @@ bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
 
 int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
 {
-    uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
+    uint64_t now = jsp_kernel_now_ns(CLOCK_MONOTONIC);
     int64_t left = jsp_looker_periods(l, now - t->added_ns) -
                    (int64_t)t->n_points * JSP_LOOKER_WHOLE;
-    uint64_t ran = jsp_now_ns(t->cpu_clock);
+    uint64_t ran = jsp_kernel_now_ns(t->cpu_clock);
     int64_t slept = left - (ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0);
     if (t->is_known && ran && slept >= JSP_LOOKER_WHOLE) {
         t->again += (uint64_t)(slept / JSP_LOOKER_WHOLE);

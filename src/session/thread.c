@@ -263,6 +263,7 @@ static void thread_open_delay(struct jsp_thread *t, int signo)
     d->has_timer = timer_create(CLOCK_MONOTONIC, &event, &d->timer) == 0;
     d->naps = 0;
     d->ran_ns = 0;
+    d->turn_ns = 0;
     /* ORDER: relaxed. The thread is not armed yet. */
     atomic_store_explicit(&d->n_prompt, 0, memory_order_relaxed);
 }

@@ -14,23 +14,6 @@ static int delay_set(const struct jsp_delay *d, uint64_t at_ns)
     return timer_settime(d->timer, TIMER_ABSTIME, &when, NULL);
 }
 
-/* Return the longest delay that this thread may have; 0: none. */
-static uint64_t delay_most_ns(struct jsp_sampled *self, const struct jsp_arrival *a,
-                              const struct rusage *used)
-{
-    struct jsp_delay *d = &self->delay;
-    uint64_t most = self->tick.period_ns / JSP_DELAY_PERIODS;
-    uint64_t naps = (uint64_t)used->ru_nvcsw - d->naps;
-    uint64_t ran_ns = a->now_ns[JSP_CLOCK_CPU] - d->ran_ns;
-    d->naps += naps;
-    d->ran_ns += ran_ns;
-    most = most < JSP_DELAY_MOST_NS ? most : JSP_DELAY_MOST_NS;
-    most = most > 2 * JSP_DELAY_LEAST_NS ? most : 2 * JSP_DELAY_LEAST_NS;
-    if (naps && ran_ns / naps / JSP_DELAY_TURNS < most)
-        most = ran_ns / naps / JSP_DELAY_TURNS;
-    return most >= 2 * JSP_DELAY_LEAST_NS ? most : 0;
-}
-
 /* Set the timer to a random moment. Return false if a sandbox refuses. */
 static bool delay_draw(struct jsp_sampled *self, const struct jsp_arrival *a, uint64_t stops)
 {
@@ -69,7 +52,8 @@ bool jsp_delay_begin(struct jsp_sampled *self, const struct jsp_arrival *a)
     d->n_set = 0;
     d->most_ns = 0;
     if (d->has_timer && syscall(SYS_getrusage, RUSAGE_THREAD, &used) == 0)
-        d->most_ns = delay_most_ns(self, a, &used);
+        d->most_ns = jsp_delay_most_ns(d, self->tick.period_ns, (uint64_t)used.ru_nvcsw,
+                                       a->now_ns[JSP_CLOCK_CPU]);
     if (d->most_ns && delay_draw(self, a, (uint64_t)used.ru_nivcsw))
         return true;
     jsp_count(&d->n_prompt, 1);

@@ -102,6 +102,7 @@ struct jsp_delay {
     uint64_t most_ns; /* the longest delay of this sample */
     uint64_t naps;   /* how often the thread had gone to sleep at the last signal ... */
     uint64_t ran_ns; /* ... and its CPU time then */
+    uint64_t turn_ns; /* its CPU time since its last sleep, about, or between two of them */
     uint64_t stops;  /* how often it had lost its processor when the timer was set */
     /* samples of a thread that ran, which were taken at the looker's signal */
     _Atomic uint64_t n_prompt;

@@ -416,8 +416,8 @@ TEST(thread_that_has_never_slept_is_known_to_have_not)
         continue;
     struct jsp_task_file folder;
     CHECK_EQ(jsp_task_folder(&folder), 0);
-    CHECK(jsp_sleeper_naps(&folder, atomic_load(&tid)) != 0);
-    CHECK_EQ(jsp_sleeper_naps(&folder, 1 << 30), 0); /* there is no such thread */
+    CHECK(jsp_kernel_naps(&folder, atomic_load(&tid)) != 0);
+    CHECK_EQ(jsp_kernel_naps(&folder, 1 << 30), 0); /* there is no such thread */
     jsp_task_close(&folder);
     atomic_store(&never_ends, true);
     pthread_join(thread, NULL);
