@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "calls.h"
+#include "unit/calls.h"
 
 #include <sched.h>
 #include <sys/time.h>
