@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "control.h"
+#include "unit/control.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

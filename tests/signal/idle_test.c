@@ -3,15 +3,16 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "seen.h"
 
 #include <dirent.h>
 #include <stdatomic.h>
 
+#include "../deny.h"
+
 enum {
-    IDLE_FIRST_S = 8, /* longer than it takes the looker on the wall clock */
-    IDLE_S = 2,
-    IDLE_TRIES = 6,
+    IDLE_S = 2, /* in which a looker that is awake has 2,000 wakes */
+    IDLE_SAMPLES = 20,
 };
 
 /* Return how often the threads of this name have gone to sleep, and their number in *n. */
@@ -56,20 +57,17 @@ static void doze(long s)
         continue;
 }
 
-/* Return it if both threads sleep through IDLE_S seconds in which no thread runs. This itself is a
+/* Wait until both threads sleep through IDLE_S seconds in which no thread runs. This itself is a
  * thread that nobody looks at. A tick that meets it wakes the looker. */
 static void *is_left_alone_at_last(void *arg)
 {
-    for (int i = 0; i < IDLE_TRIES; i++) {
-        doze(IDLE_FIRST_S);
-        uint64_t before = naps();
+    for (uint64_t before = naps(), now;; before = now) {
         doze(IDLE_S);
-        uint64_t woken = naps() - before;
-        if (!woken)
+        now = naps();
+        if (now == before)
             return arg;
-        printf("# %llu wakes\n", (unsigned long long)woken);
+        printf("# %llu wakes\n", (unsigned long long)(now - before));
     }
-    return NULL;
 }
 
 static bool is_left_alone(void)
@@ -84,12 +82,11 @@ static uint64_t file_bytes(const struct host *h)
     return (uint64_t)lseek(h->fd, 0, SEEK_END);
 }
 
-/* Return true if the file grows without a flush that was asked for. */
-static bool file_grows(const struct host *h, uint64_t from)
+/* Wait until the file has grown without a flush that was asked for. */
+static void file_grows(const struct host *h, uint64_t from)
 {
-    for (int i = 0; i < 100 && file_bytes(h) <= from; i++)
+    while (file_bytes(h) <= from)
         nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
-    return file_bytes(h) > from;
 }
 
 static void *mark_elsewhere(void *h)
@@ -108,15 +105,15 @@ static void idle_on(int clock)
     CHECK(is_left_alone());
     uint64_t bytes = file_bytes(&h);
     pthread_join(host_thread(mark_elsewhere, &h), NULL); /* a thread that nobody looks at */
-    CHECK(file_grows(&h, bytes));
+    file_grows(&h, bytes);
     bytes = file_bytes(&h);
     jsprof_push(me, "again", NULL, 0);
-    host_burn_ms(100);
+    seen_burn(me, IDLE_SAMPLES);
     jsprof_pop(me);
-    CHECK(file_grows(&h, bytes));
+    file_grows(&h, bytes);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(host_weight(&h, "again") >= (HOST_LATE ? 1 : 50));
+        CHECK(host_samples(&h, "again") >= IDLE_SAMPLES - 1);
     }
     host_free(&h);
 }
@@ -148,10 +145,105 @@ TEST(flush_reads_what_a_thread_without_samples_has_counted)
     host_free(&h);
 }
 
+static void doze_ms(long ms)
+{
+    struct timespec left = { 0, ms * 1000000 };
+    while (nanosleep(&left, &left) < 0)
+        continue;
+}
+
+/* The looker sleeps when the thread wakes up with its signal blocked. */
+TEST(time_without_the_signal_after_a_sleep_is_counted_as_blocked)
+{
+    struct host h;
+    jsprof_thread *me;
+    sigset_t all, before;
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+        return;
+    doze_ms(200);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    host_burn_ms(200);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu blocked\n", (unsigned long long)h.stats.lost_blocked,
+               (unsigned long long)h.stats.expirations);
+        CHECK(h.stats.lost_blocked > 100);
+        CHECK(h.stats.lost_blocked + 60 > h.stats.expirations);
+    }
+    host_free(&h);
+}
+
+/* A tick that meets a paused thread gives no sample. */
+TEST(time_of_a_paused_thread_after_sleeps_is_counted_as_paused)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+        return;
+    jsprof_thread_pause(me);
+    for (int i = 0; i < 10; i++) {
+        doze_ms(100);
+        host_burn_ms(8);
+    }
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu paused, %llu samples\n", (unsigned long long)h.stats.lost_paused,
+               (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.samples);
+        CHECK(h.stats.lost_paused > 30);
+        CHECK(h.stats.kept < 10); /* before it paused */
+    }
+    host_free(&h);
+}
+
+enum { DENIED_SKIP = 77, DENIED_SPINS, DENIED_UNSAMPLED };
+
+static void *denied_burn(void *unused)
+{
+    host_burn_ms(30);
+    return unused;
+}
+
+/* While the looker sleeps deeply, timers can no longer be set, or deleted. A tick meets a thread at
+ * which nobody looks: the looker does not spin. It stays awake, and no tick comes after the end. */
+static int denied_timers(void)
+{
+    static const int calls[] = { SYS_timer_settime, SYS_timer_delete };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
+        return 1;
+    doze_ms(200);
+    if (!deny_in_all(calls, 2, EPERM))
+        return DENIED_SKIP;
+    pthread_join(host_thread(denied_burn, NULL), NULL);
+    uint64_t before = host_ns(CLOCK_PROCESS_CPUTIME_ID);
+    doze_ms(400);
+    if (host_ns(CLOCK_PROCESS_CPUTIME_ID) - before > 200000000)
+        return DENIED_SPINS;
+    host_burn_ms(50);
+    bool is_read = host_close(&h);
+    host_burn_ms(20);
+    return is_read && h.stats.expirations > 20 ? 0 : DENIED_UNSAMPLED;
+}
+
+TEST(sandbox_without_timers_lets_the_looker_look_and_sleep)
+{
+    int status = host_in_child(denied_timers);
+    if (status == DENIED_SKIP)
+        SKIP("no seccomp filters");
+    else
+        CHECK_EQ(status, 0);
+}
+
 int main(void)
 {
     RUN(idle_process_wakes_no_thread_on_the_cpu_clock);
     RUN(idle_process_wakes_no_thread_on_the_wall_clock);
     RUN(flush_reads_what_a_thread_without_samples_has_counted);
+    RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
+    RUN(time_of_a_paused_thread_after_sleeps_is_counted_as_paused);
+    RUN(sandbox_without_timers_lets_the_looker_look_and_sleep);
     return DONE();
 }

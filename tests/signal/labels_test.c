@@ -3,11 +3,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "seen.h"
 
 #include "analyze/samples.h"
 #include "capture/wire.h"
-#include "session/thread.h"
+
+/* Of so many, one may be of the moment before, and each may stand for more. */
+enum { SEEN = 20 };
 
 static struct host h;
 static jsprof_thread *me;
@@ -44,21 +46,21 @@ static void levels(void)
 {
     char route[] = "/login";
     jsprof_label_set(me, "tenant", "7");
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     uint32_t outer = jsprof_label_push(me, "route", route);
     memset(route, '#', sizeof route); /* copied */
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     uint32_t inner = jsprof_label_push(me, "route", "/inner");
     jsprof_label_set(me, "tenant", NULL);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_pop(me, inner);
     jsprof_label_set(me, "route", "/login"); /* as it is */
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_pop(me, outer);
     jsprof_label_set(me, "tenant", "8");
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_set(me, "tenant", NULL);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
 }
 
 static void check_levels(void)
@@ -108,21 +110,21 @@ TEST(a_task_carries_its_labels_to_its_runs)
     jsprof_task none = jsprof_task_new(me, "test", "none", 0);
     jsprof_label_set(me, "loop", "1");
     jsprof_task_begin(me, a);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_set(me, "step", "2");
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task b = jsprof_task_new(me, "test", "b", 0);
     jsprof_task_end(me, a);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_begin(me, b);
     jsprof_task_begin(me, none);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_end(me, none);
     jsprof_label_set(me, "route", NULL);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_end(me, b);
     jsprof_task_begin(me, 0); /* nobody knows its maker */
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_end(me, 0);
     if (!host_close(&h))
         return;
@@ -148,7 +150,7 @@ TEST(a_run_that_is_left_leaves_no_labels)
     jsprof_task_begin(me, b);
     uint32_t level = jsprof_label_push(me, "of", "b");
     jsprof_task_end(me, a);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_pop(me, level); /* of a level that is gone */
     if (!host_close(&h))
         return;
@@ -168,14 +170,14 @@ TEST(levels_above_the_bound_have_no_labels)
     for (int i = 1; i < JSP_TAGS_LEVELS; i++)
         jsprof_label_push(me, NULL, NULL);
     jsprof_label_set(me, "route", "/deep");
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     above = jsprof_label_push(me, "route", "/above");
     CHECK_EQ(above, JSP_TAGS_LEVELS);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_pop(me, above);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_label_pop(me, outermost);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     if (!host_close(&h))
         return;
     CHECK(samples_of("route=/deep") > 8);
@@ -210,9 +212,9 @@ TEST(mistakes_are_counted)
     CHECK_EQ(jsprof_label_set(me, "", "x"), -EINVAL);
     CHECK_EQ(jsprof_label_set(NULL, "a", "x"), 0);
     CHECK_EQ(jsprof_label_set(me, key, value), 0);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     CHECK_EQ(jsprof_label_set(me, "bad", "a\xFF" "b\xC3"), 0);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     memset(big, 'b', sizeof big - 1);
     big[sizeof big - 1] = 0;
     CHECK_EQ(jsprof_label_set(me, "1", big), 0);
@@ -312,23 +314,23 @@ TEST(a_sample_has_its_trace)
     if (!began(0))
         return;
     CHECK_EQ(jsprof_trace_set(me, a, span), 0);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task task = jsprof_task_new(me, "test", "traced", 0);
     jsprof_label_set(me, "route", "/");
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_trace_set(me, b, NULL);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_trace_set(me, NULL, NULL);
     jsprof_label_set(me, "route", NULL);
     atomic_store(&((struct jsp_thread *)(void *)me)->sampled.tags.shared, &shared);
     shared = &record;
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     record.valid = 0;
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     shared = (const void *)(uintptr_t)16; /* freed memory */
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_begin(me, task);
-    host_burn_ms(60);
+    seen_burn(me, SEEN);
     jsprof_task_end(me, task);
     if (!host_close(&h) || !CHECK_EQ(jsp_profile_load(&traced, &h.read, &options), 0))
         return;

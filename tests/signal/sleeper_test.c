@@ -321,57 +321,6 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
     host_free(&h);
 }
 
-static _Atomic uint32_t state_ends;
-
-static void *state_spin(void *arg)
-{
-    CHECK(sched_setaffinity(0, sizeof(cpu_set_t), arg) == 0);
-    while (!host_counted(&state_ends))
-        continue;
-    return NULL;
-}
-
-/* The thread and a spinner share one processor, and the looker has another one. */
-TEST(thread_behind_a_spinner_waits_for_a_processor)
-{
-    struct host h;
-    jsprof_thread *me;
-    cpu_set_t all, one;
-    sched_getaffinity(0, sizeof all, &all);
-    if (CPU_COUNT(&all) < 2) {
-        puts("# one processor");
-        return;
-    }
-    CPU_ZERO(&one);
-    for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
-        if (CPU_ISSET(i, &all))
-            CPU_SET(i, &one);
-    if (!host_begin_with(&h, sleeper_options(1000), &me))
-        return;
-    uint64_t began = host_ns(CLOCK_MONOTONIC), cpu = host_ns(CLOCK_THREAD_CPUTIME_ID);
-    pthread_t spinner = host_thread(state_spin, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    host_burn_ms(STATE_MS);
-    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - began) / 1000000;
-    uint64_t ran_ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - cpu) / 1000000;
-    host_count(&state_ends);
-    sched_setaffinity(0, sizeof all, &all);
-    pthread_join(spinner, NULL);
-    if (host_close(&h)) {
-        uint64_t waiting = state_weight(&h, JSP_STATE_WAITING);
-        host_check(&h);
-        printf("# %llu of %llu ms waiting, %llu running of %llu\n", (unsigned long long)waiting,
-               (unsigned long long)(ms - ran_ms),
-               (unsigned long long)state_weight(&h, JSP_STATE_RUNNING),
-               (unsigned long long)ran_ms);
-        CHECK(waiting > (ms - ran_ms) / 2);
-        CHECK(waiting < ms - ran_ms + 20 + ms / 10);
-        CHECK(state_weight(&h, JSP_STATE_RUNNING) < ran_ms + 20 + ms / 20);
-        CHECK_EQ(host_weight(&h, JSP_STATE_WAITING_FRAME), waiting);
-    }
-    host_free(&h);
-}
-
 /* -- Waits of the host --------------------------------------------------------- */
 
 enum { WAIT_MS = 700 };
@@ -491,7 +440,6 @@ int main(void)
     RUN(thread_that_has_never_slept_is_known_to_have_not);
     RUN(name_of_a_wait_may_vanish_under_the_walk);
     RUN(samples_know_whether_the_thread_slept_or_ran);
-    RUN(thread_behind_a_spinner_waits_for_a_processor);
     RUN(calls_that_sleep_are_not_interrupted);
     RUN(sleeper_has_its_stack_and_all_of_its_time);
     return DONE();

@@ -27,7 +27,7 @@ build()
     $CC $flags -o "$tmp/main" "$tmp/main.c" 2>/dev/null && "$tmp/main" 2>/dev/null ||
         { echo "SKIP: needs $flags"; exit 77; }
     for name; do
-        echo "$B/$kind/tests/signal/${name}_test"
+        echo "$B/$kind/tests/${name}_test"
     done >"$tmp/$kind"
     # shellcheck disable=SC2046
     make -s -j2 B="$B/$kind" CC="$CC" SAN="$flags -fno-omit-frame-pointer" MOZJS=no LUA=no \
@@ -36,8 +36,9 @@ build()
 }
 
 build asan '-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
-    fork looker_places sleeper control_asked tasks
-build tsan -fsanitize=thread looker sleeper control_asked stalls tasks
+    signal/fork signal/looker_places signal/sleeper signal/control_asked signal/tasks
+build tsan -fsanitize=thread signal/looker signal/sleeper signal/control_asked signal/stalls \
+    signal/tasks
 
 cat >"$tmp/run" <<'END'
 out=$2/$(echo "$3" | tr / @)

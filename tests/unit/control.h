@@ -6,7 +6,7 @@
 #ifndef JSP_TEST_CONTROL_H
 #define JSP_TEST_CONTROL_H
 
-#include "host.h"
+#include "signal/host.h"
 
 #include <poll.h>
 #include <sys/socket.h>

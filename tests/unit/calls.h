@@ -6,7 +6,7 @@
 #ifndef JSP_TEST_CALLS_H
 #define JSP_TEST_CALLS_H
 
-#include "host.h"
+#include "signal/host.h"
 
 /* What is counted now. */
 static inline jsprof_calls calls_now(jsprof *prof)
