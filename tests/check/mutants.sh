@@ -267,5 +267,15 @@ mutant losses 'jsprof_stats differs'
 echo 'extern const char *jsp_mutant; /* "lost_ring" */' >src/session/mutant.h
 mutant losses 'a key beside the table: src/session/mutant.h:1'
 
+printf 'uint64_t jsp_mutant(void)\n{ return s.lost_ring +\n        s.lost_late; }\n' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: lost_ring + s.lost_late'
+echo 'uint64_t jsp_mutant(void) { return t->lost[JSP_LOST_RING] + t->lost[JSP_LOST_FOLD]; }' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: JSP_LOST_RING] + t->lost[JSP_LOST_FOLD]'
+echo 'uint64_t jsp_mutant(void) { for (i = 0; i < n; i++) sum += t->lost[i]; }' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: sum += t->lost[i]'
+
 echo "mutants: $n shown"
 exit $bad
