@@ -1,6 +1,7 @@
 #!/bin/sh
 # check/losses.sh - the public header and the documents name the causes of loss that the table
-# src/base/losses.h has: all of them, in its order, with its names and meanings. No other source adds them up.
+# src/base/losses.h has: all of them, in its order, with its names and meanings.
+# No other source adds them up.
 #
 # SPDX-License-Identifier: MIT
 set -eu
