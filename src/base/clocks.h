@@ -4,8 +4,7 @@
  * Every layer names a clock by enum jsp_clock. Its row has its words: its name in
  * options, environment variables and files, the unit of the values that it measures, and
  * the nouns of reports. A new clock needs a row, a constant of enum jsprof_clock, and
- * code that reads it in src/session/thread.c and src/sigsafe/sample.c. Every layer may
- * include this.
+ * the code that docs/design.md lists ("To add X, open Y"). Every layer may include this.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -16,6 +16,9 @@
 #define JSP_BASE_LOSSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "jsprof.h"
 
 /* The causes of the first captures. */
 #define JSP_LOSSES_FIRST(X) \
@@ -47,5 +50,15 @@ struct jsp_loss_row {
     bool is_asked;
 };
 extern const struct jsp_loss_row jsp_losses[JSP_N_LOSSES];
+
+/* Return all expirations that were lost, by any cause. */
+uint64_t jsp_losses_sum(const uint64_t lost[JSP_N_LOSSES]);
+
+/* Return the expirations that hide time of the program: those of all causes but the ones that
+ * the host asked for. */
+uint64_t jsp_losses_unasked(const uint64_t lost[JSP_N_LOSSES]);
+
+/* Copy the fields of a host's counters that are losses. */
+void jsp_losses_of_stats(uint64_t lost[JSP_N_LOSSES], const jsprof_stats *stats);
 
 #endif

@@ -142,16 +142,11 @@ static void control_end(struct control_member *m)
     peer->records = NULL;
     peer->until = 0; /* the thread closes it next */
     int err = jsp_session_record_end(m->session, &s);
-    uint64_t lost = s.lost_ring + s.lost_paused + s.lost_late + s.lost_write + s.lost_stack +
-                    s.lost_blocked + s.lost_undelivered;
+    char done[JSP_REQUEST_DONE];
     if (err)
         jsp_peer_say(peer, "error %d %s\n", -err, jsprof_strerror(err));
     else
-        jsp_peer_say(peer, "done expirations=%llu kept=%llu lost=%llu quick=%llu "
-                     "samples=%llu handler_ns=%llu\n", (unsigned long long)s.expirations,
-                     (unsigned long long)s.kept, (unsigned long long)lost,
-                     (unsigned long long)s.lost_quick, (unsigned long long)s.samples,
-                     (unsigned long long)s.handler_ns);
+        jsp_peer_say(peer, "%s", jsp_request_done(done, &s));
 }
 
 static const char *control_why(char text[JSP_PEER_WORD + 64], const struct control_member *m,

@@ -5,9 +5,11 @@
 #include "request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clocks.h"
+#include "base/losses.h"
 
 enum { REQUEST_USUAL_HZ = 1000, REQUEST_MOST_HZ = 10000, REQUEST_MOST_MODES = 15 };
 static const uint32_t request_most_stall_us = 3600000000u; /* an hour */
@@ -141,4 +143,17 @@ int jsp_request_read(struct jsp_request *out, const char *line, size_t n, uint32
             return -EINVAL;
     }
     return 0;
+}
+
+const char *jsp_request_done(char to[JSP_REQUEST_DONE], const jsprof_stats *s)
+{
+    uint64_t lost[JSP_N_LOSSES];
+    jsp_losses_of_stats(lost, s);
+    uint64_t quick = lost[JSP_LOST_QUICK];
+    snprintf(to, JSP_REQUEST_DONE,
+             "done expirations=%llu kept=%llu lost=%llu quick=%llu samples=%llu handler_ns=%llu\n",
+             (unsigned long long)s->expirations, (unsigned long long)s->kept,
+             (unsigned long long)(jsp_losses_sum(lost) - quick), (unsigned long long)quick,
+             (unsigned long long)s->samples, (unsigned long long)s->handler_ns);
+    return to;
 }

@@ -13,9 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "jsprof.h"
+
 enum {
     JSP_CONTROL_VERSION = 1,
     JSP_CONTROL_LINE = 512, /* bytes of a request with its newline */
+    JSP_REQUEST_DONE = 256,
 };
 
 enum jsp_request_verb {
@@ -41,5 +44,9 @@ struct jsp_request {
 /* Read a line of n bytes, without its newline. Return 0, or -EPROTO if it is not of this protocol
  * and version, or -EINVAL for a word that is not known; *word is its number then, from 0. */
 int jsp_request_read(struct jsp_request *out, const char *line, size_t n, uint32_t *word);
+
+/* Write the line that answers the end of a recording: the counts of *s. `lost` is the sum of all
+ * causes but `quick`, which is a figure of its own. Return `to`. */
+const char *jsp_request_done(char to[JSP_REQUEST_DONE], const jsprof_stats *s);
 
 #endif

@@ -231,18 +231,30 @@ enum { JSP_LOOKS_TEXT = 384 };
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS],
                    enum jsp_look from);
 
-/* -- looked.c: note that the drain is to read the thread; queue the sampling signal, which
- * carries its time; return how many of the points met the thread, which had a processor for
- * `ran_ns` since the last look; change that number so that the sum stays near the CPU time; the
- * same for one point that met the thread, whose balance has its CPU time; send a signal for the
- * thread's debt; return a length in JSP_LOOKER_WHOLEths of a period. */
+/* -- looked.c */
+
+/* Note that the drain is to read the thread. */
 void jsp_looked_note(const struct jsp_looked *t);
+
+/* Queue the sampling signal for a thread. It carries the number and the time. Return 0 or a
+ * negative errno. */
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number);
+
+/* Return how many of the points met the thread, which had a processor for `ran_ns` since the last
+ * look. */
 uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
                           uint64_t ran_ns);
+
+/* Return that number of points, changed so that the sum stays near the CPU time. */
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
                             uint64_t points);
+
+/* Return for how many points this look stands, which has met the thread: 0 if the thread has had
+ * too many, 2 or more if too few. Its balance already has its CPU time. */
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
+
+/* Send a signal for the thread's debt, unless the thread rests. Add the debt to a signal that is
+ * still under way, and send that one again after some time. */
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
 /* A tick has met one of `n_met` threads, and this one has run for `ran_ns` since it woke up, while
@@ -271,25 +283,34 @@ bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t);
 /* Add the debt to the expirations of a signal that is still under way. Return false if there is
  * none. */
 bool jsp_looker_owe_more(struct jsp_looked *t);
+
+/* Return a length of time in JSP_LOOKER_WHOLEths of a period. */
 int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns);
 enum { JSP_LOOKER_WHOLE = 1 << 16 };
 
-/* -- looker_wall.c, for looker.c: look at a thread, and return true if it has to be looked at
- * again soon; store the last samples of a thread that leaves, and return the points of its time
- * that no sample has, less than nothing if there were too many. */
+/* -- looker_wall.c, for looker.c: look at a thread. Return true if it has to be looked at again
+ * soon. */
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
                      const struct jsp_looker_moment *m);
+
+/* Store the last samples of a thread that leaves. Return the points of its time that no sample
+ * has; the result is negative if there were too many. */
 int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t);
 
-/* -- looker_deep.c, for looker.c: make the thread's timer, unless there are too many threads: a
- * sandbox may forbid that later; delete it. */
+/* -- looker_deep.c, for looker.c: make the thread's timer, unless there are too many threads. A
+ * sandbox may forbid that later. */
 void jsp_deep_open(struct jsp_looker *l, struct jsp_looked *t);
+
+/* Delete the thread's timer. */
 void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t);
 
-/* Return true if the threads can be asked for samples while the looker sleeps deeply; ask all of
- * them, and return false if one refuses, or rests; ask this one, too. */
+/* Return true if the threads can be asked for samples while the looker sleeps deeply. */
 bool jsp_deep_may(const struct jsp_looker *l);
+
+/* Ask all threads. Return false if one refuses, or rests. */
 bool jsp_deep_begin(struct jsp_looker *l);
+
+/* Ask this thread, too. Return false if it has no timer, or the timer can not be set. */
 bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t);
 
 /* The looker has woken up. Return for how long it is to sleep on, in ns or JSP_LOOKER_DEEPLY,

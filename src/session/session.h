@@ -49,23 +49,28 @@ struct jsp_session_setup {
 };
 
 struct jsprof {
-    /* Constant after open. */
+    /* Constant after open (make.c; child.c opens it anew in the child of a fork). */
     pid_t pid;
-    uint64_t forks_before; /* forks of the process before it was made */
-    struct jsp_session_setup given; /* `given.file` is `file` below */
-    uint32_t hz;
     bool chain;
-    struct jsp_thread_setup setup;
     size_t slots_bytes, label_bytes; /* sizes of the arena's two mappings */
     struct jsp_arena arena;
     bool native;
-    struct jsp_alone alone;     /* JSPROF_NO_THREAD */
     void (*on_drain)(void *data);
     void *on_drain_data;
+    struct jsp_file *file;   /* owned; NULL: the host gave a descriptor */
+
+    /* Constant while the session runs: each recording of a dormant session changes them, under
+     * `change`. `given.calls_refused` is under `lock`. */
+    struct jsp_session_setup given; /* `given.file` is `file` above */
+    uint32_t hz;
+    struct jsp_thread_setup setup;
+    uint64_t forks_before; /* forks of the process before the file was begun */
+
+    /* Parts that say themselves who may use them. */
+    struct jsp_alone alone;     /* JSPROF_NO_THREAD */
     struct jsp_objects objects; /* used by the drain; handlers read its map */
     struct jsp_codes codes;     /* has a lock of its own */
     struct jsp_perfmap perf; /* under the lock of `codes` */
-    struct jsp_file *file;   /* owned; NULL: the host gave a descriptor */
     struct jsp_marks marks;  /* has a lock of its own */
     struct jsp_calls_session calls; /* has a lock of its own */
 

@@ -74,8 +74,9 @@ struct jsp_thread {
     struct jsp_sampled sampled; /* first: what the handler and the host use */
     struct jsp_tasks tasks;
 
-    /* Constant after create. */
-    struct jsprof *session;
+    struct jsprof *session; /* NULL: it was closed while the thread was attached */
+
+    /* Constant after create (thread.c) and attach (attach.c). */
     size_t bytes;        /* of the record's mapping */
     pid_t tid;
     pid_t pid;

@@ -34,8 +34,11 @@
 enum { JSP_MEMREAD_WINDOW = 512, JSP_MEMREAD_CALLS = 32, JSP_MEMREAD_PAGES = 8 };
 
 struct jsp_memread {
+    /* The bounds of the stack that is read; equal: not known. A walk that goes on in a coroutine
+     * changes them (resume.c). */
+    uintptr_t low, high;
+
     /* Constant after init. */
-    uintptr_t low, high; /* the thread's stack; equal: not known */
     pid_t pid;
     const volatile char *single; /* not 0: the process has one thread; NULL: not known */
 

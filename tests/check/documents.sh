@@ -29,6 +29,22 @@ for document in $documents; do
     [ ! -s "$tmp/missing" ] ||
         { echo "documents: $document: no $(tr '\n' ' ' <"$tmp/missing")"; bad=1; }
 done
+# A row that gives a command for a list of files, in place of the list: the command finds the C
+# files that its cell names.
+grep -hoE '\|[^|]*`grep -rlw [^`|]*`[^|]*' $documents >"$tmp/cells" || true
+[ -s "$tmp/cells" ] || { echo 'documents: no command lists files'; bad=1; }
+while IFS= read -r cell; do
+    arguments=$(echo "$cell" | sed 's/.*`grep -rlw \([^`]*\)`.*/\1/')
+    case $arguments in *[!A-Za-z0-9_\ /-]*) echo "documents: $arguments"; bad=1; continue ;; esac
+    grep -rlw $arguments >"$tmp/listed" || true
+    for path in $(echo "$cell" | grep -oE '`[a-z_/]+\.c`' | tr -d '`'); do
+        grep -q "/$path\$" "$tmp/listed" ||
+            { echo "documents: $path is not in: grep -rlw $arguments"; bad=1; }
+    done
+done <"$tmp/cells"
+# No document lists in words where something is read, in place of such a command.
+grep -nE "where the [a-z' ]*clock is read" $documents >"$tmp/out" &&
+    { echo "documents: a list by hand: $(cut -c 1-200 "$tmp/out")"; bad=1; }
 n=$(wc -l <"$tmp/names")
 [ "$n" -gt 500 ] || { echo "documents: only $n names in the sources"; bad=1; }
 exit $bad

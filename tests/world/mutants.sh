@@ -248,6 +248,25 @@ mutant documents 'docs/design.md: src/session/mutant.c does not exist'
 echo 'Call `jsp_mutant`.' | spoil docs/design.md
 mutant documents 'docs/design.md: no jsp_mutant'
 
+edit docs/design.md 's|sigsafe/sample.c` (`sample_arrival`)|sigsafe/ring.c`|'
+mutant documents 'sigsafe/ring.c is not in: grep -rlw'
+echo "It is in \`session/thread.c\`: where the system's clock is read." | spoil docs/design.md
+mutant documents 'a list by hand: docs/design.md'
+
+# The comments of headers.
+echo 'int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h: 1 functions have no comment'
+printf '/* Return 1; return 2. */\nint jsp_mutant(void);\nint jsp_mutant_too(void);\n' \
+    >src/session/mutant.h
+mutant contracts '3: jsp_mutant_too'
+printf '/* Why: %s */\nenum { M };\nstatic inline int jsp_mutant(void)\n{\n    return 1;\n}\n' x \
+    >src/session/mutant.h
+mutant contracts '3: jsp_mutant'
+echo 'void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
+mutant contracts 'src/session/mutant.c:1: assigns jsprof.chain'
+echo 'void jsp_mutant(struct jsp_arena *a) { a->n_slots += 1; }' >src/session/mutant.c
+mutant contracts 'src/session/mutant.c:1: assigns jsp_arena.n_slots'
+
 # The tables of callers.
 edit src/sigsafe/sample.h 's/\(jsp_sampled_enter *\)yes/\1 - /'
 mutant callers 'src/sigsafe/sample.h: the handler calls jsp_sampled_enter'
@@ -266,6 +285,16 @@ edit include/jsprof.h '/uint64_t lost_ring;/r mutant'
 mutant losses 'jsprof_stats differs'
 echo 'extern const char *jsp_mutant; /* "lost_ring" */' >src/session/mutant.h
 mutant losses 'a key beside the table: src/session/mutant.h:1'
+
+printf 'uint64_t jsp_mutant(void)\n{ return s.lost_ring +\n        s.lost_late; }\n' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: lost_ring + s.lost_late'
+echo 'uint64_t jsp_mutant(void) { return t->lost[JSP_LOST_RING] + t->lost[JSP_LOST_FOLD]; }' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: JSP_LOST_RING] + t->lost[JSP_LOST_FOLD]'
+echo 'uint64_t jsp_mutant(void) { for (i = 0; i < n; i++) sum += t->lost[i]; }' \
+    >src/session/mutant.c
+mutant losses 'src/session/mutant.c: sum += t->lost[i]'
 
 echo "mutants: $n shown"
 exit $bad
