@@ -47,13 +47,15 @@ uint64_t jsp_kernel_now_ns(clockid_t clock);
 /* Queue a signal for this thread of the process; 0 is no signal. Return 0 or a negative errno. */
 int jsp_kernel_send(pid_t pid, pid_t tid, int signo, siginfo_t *info);
 
-/* Make a timer whose signals go to one thread. Return 0 or a negative errno. */
+/* A timer whose signals go to one thread. */
 struct jsp_kernel_timer {
     clockid_t clock;
     pid_t tid;
     int signo;
     void *value; /* of its signals */
 };
+
+/* Make a timer. Return 0 or a negative errno. */
 int jsp_kernel_timer_open(timer_t *timer, const struct jsp_kernel_timer *setup);
 
 /* Let the timer expire once after so much time of its clock; 0: not at all. Return false if a

@@ -438,8 +438,8 @@ static void check(const struct sim_thread *t)
     else
         off = (jsp_looker_periods(&sim.looker, k->ran_ns - t->begun_ns) - k->balance) / whole -
               (int64_t)had;
-    /* on the CPU clock each look rounds; a point that pays back for threads that are gone was drawn,
-     * and nobody has it */
+    /* on the CPU clock each look rounds; a point that pays back for threads that are gone was
+     * drawn, and nobody has it */
     int64_t most = sim.setup.is_wall ? 0 : 1 + (int64_t)(sim.n_looks >> 16);
     bool is_bad = off < -most || (off > most && !sim.n_left);
     if (is_bad && !sim.n_bad++)

@@ -1,8 +1,7 @@
 /* sim.h - a simulated machine on which the looker runs as it is.
  *
- * It has processors with ticks, a scheduler, threads with scripts, and signals that take their time.
- *
- * A test writes a script for each kind of thread: a function that returns what the thread does
+ * It has processors with ticks, a scheduler, threads with scripts, and signals that take their
+ * time. A test writes a script for each kind of thread: a function that returns what it does
  * next. It starts the threads, lets the time pass, and compares the weights of the samples with the
  * time that each function had, which the machine knows exactly. Nothing here is random but by
  * the seed, and nothing reads a real clock.
