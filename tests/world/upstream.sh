@@ -5,7 +5,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/mozjs/lib.sh"
 suite=/usr/share/installed-tests/gjs
 # shellcheck disable=SC2144
 if ! [ -e $suite/testLang.test ] || ! command -v dbus-run-session >/dev/null; then
