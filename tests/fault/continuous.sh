@@ -27,8 +27,8 @@ whole()
     done
 }
 
-# quarters FILE...: "often" has three quarters, as far as chance allows. A sample may be worth as much
-# as a tick of the kernel.
+# quarters FILE...: "often" has three quarters, as far as chance allows. A sample may be worth as
+# much as a tick of the kernel.
 TICK_MS=4
 quarters()
 {
@@ -36,7 +36,8 @@ quarters()
     awk -F, '/^function,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
         /^"often/ { often += $at["total"] }
         /^"rare/ { rare += $at["total"] }
-        END { if (often) printf "%.2f %.0f\n", 100 * often / (often + rare), (often + rare) / 1e6 }' \
+        END { all = often + rare
+              if (all) printf "%.2f %.0f\n", 100 * often / all, all / 1e6 }' \
         "$OUT" >"$SCRATCH/share"
     read -r share ms <"$SCRATCH/share" && near "$share" 75 "$((ms / TICK_MS))" 1 >"$OUT" ||
         fail "the shares of $*"

@@ -19,8 +19,8 @@ spread() # CAPTURE
 }
 
 # Total share of each function beside the program's own "share NAME PERCENT": within 4.42
-# standard errors (chance exceeds that once in 100,000), for so many samples, half a point for the clock's own
-# cost, and one sample: if others had the processor, it may count much time.
+# standard errors (chance exceeds that once in 100,000), for so many samples, half a point for the
+# clock's own cost, and one sample: if others had the processor, it may count much time.
 shares_agree() # CAPTURE OUTPUT
 {
     spread "$1" >>"$2"

@@ -69,7 +69,8 @@ by_symbol()
     rm "$SCRATCH/host"
     share_near 33.3 "(^|$t)first_of_host ..C..$t" "$burning" &&
         share_near 33.3 "(^|$t)second_of_host ..C..$t" "$burning" &&
-        share_near 33.3 "(^|$t)by_a_name ..C..$t" "$burning" && not_seen '(C function|third_of_host) [(]'
+        share_near 33.3 "(^|$t)by_a_name ..C..$t" "$burning" &&
+        not_seen '(C function|third_of_host) [(]'
 }
 
 symbols()

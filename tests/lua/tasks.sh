@@ -241,8 +241,8 @@ LUA
         [ "$(runs coroutine in_child)" = 2 ]
 }
 
-# Only the long runs are there. A quick one takes 1 ms: the machine must stop it for 199 ms before it
-# counts as long.
+# Only the long runs are there. A quick one takes 1 ms: the machine must stop it for 199 ms before
+# it counts as long.
 stalls()
 {
     cat >"$SCRATCH/stalls.lua" <<'LUA'

@@ -45,14 +45,14 @@ of_ms() # FUNCTION: its time, with what it waits for
         sed -n "s/.*\"function\":\"$1 .*\"total\":\([0-9]*\)000000,.*/\1/p"
 }
 
-# Its time is what the script measured around its calls, and not that of the other function. A look
-# that comes late gives the time since the one before to the wrong side of a boundary.
+# Its time is what the script measured around its calls, and not that of the other function. A
+# look that comes late gives the time since the one before to the wrong side of a boundary.
 as_measured() # FUNCTION
 {
     measured_ms=$(sed -n "s/.*$1 \([0-9]*\)[0-9][0-9][0-9].*/\1/p" out)
     found_ms=$(of_ms "$1")
-    check "$1: $found_ms ms of $measured_ms" test "${found_ms:-0}" -gt $((measured_ms * 8 / 10)) -a \
-        "${found_ms:-0}" -lt $((measured_ms * 3 / 2))
+    check "$1: ${found_ms:=0} ms of $measured_ms" \
+        test "$found_ms" -gt $((measured_ms * 8 / 10)) -a "$found_ms" -lt $((measured_ms * 3 / 2))
 }
 
 # The baseline compiler takes such a callback after some calls; both functions sleep at one depth.

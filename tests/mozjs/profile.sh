@@ -1,6 +1,6 @@
 #!/bin/sh
 # profile.sh - a recorded GJS program runs as it would without, and its report names
-# the functions that took the time, compiled and interpreted. LONG=1: every program interpreted, too.
+# the functions that took the time, compiled and interpreted. LONG=1: every program interpreted.
 #
 # SPDX-License-Identifier: MIT
 set -u

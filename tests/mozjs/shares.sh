@@ -43,8 +43,8 @@ worth() # CAPTURE
         END { printf "%.0f\n", squares ? sum * sum / squares : 0 }'
 }
 
-# Errors in points beside what chance makes of so many samples: less than 4.42 standard errors in all
-# but one of 100,000 cases; and what the steps between the parts may cost.
+# Errors in points beside what chance makes of so many samples: less than 4.42 standard errors in
+# all but one of 100,000 cases; and what the steps between the parts may cost.
 compare() # NAME WHAT-ELSE-IS-ALLOWED PARTS...
 {
     compare_name=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# gnome_shell.sh - jsprof-gjs records gnome-shell itself: functions that run in it have the time that they
-# measure, stacks are whole, its scripts have their names, and an extension's marks are there. Each
-# frame that takes too long is a stall with the extension's function.
+# gnome_shell.sh - jsprof-gjs records gnome-shell itself: functions that run in it have the time
+# that they measure, stacks are whole, its scripts have their names, and an extension's marks are
+# there. Each frame that takes too long is a stall with the extension's function.
 #
 # SPDX-License-Identifier: MIT
 set -u
