@@ -10,5 +10,5 @@ near() # SHARE TRUTH SAMPLES [SLACK]
     awk -v s="$1" -v p="$2" -v n="$3" -v slack="${4:-0}" 'BEGIN {
         most = n > 0 ? 4.42 * sqrt(p * (100 - p) / n) + 50 / n + slack : 0
         printf "%.2f %%, wanted %.2f +- %.2f, of %.0f samples\n", s, p, most, n
-        exit !(n >= 50 && s - p <= most && p - s <= most) }'
+        exit !(n >= 20 && s - p <= most && p - s <= most) }'
 }
