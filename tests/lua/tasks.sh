@@ -268,8 +268,8 @@ turns() # how many turns the capture has
         sed -n 's/^ *tasks .* runs*, \([0-9,]*\) turns*.*/\1/p' | tr -d ,
 }
 
-# Each wait of the loop ends a turn and begins one, wherever the loop runs. A timer that repeats five
-# times has five, also where a late machine joins others.
+# Each wait of the loop ends a turn and begins one, wherever the loop runs. A timer that repeats
+# five times has five, also where a late machine joins others.
 has_turns() # AT-LEAST SCRIPT ARGS...
 {
     least=$1
