@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT
 
 SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$SRCDIR/tests/lib-chance.sh"
 B=${B:-$SRCDIR/build}
 case $B in
 /*) ;;
@@ -104,46 +105,63 @@ stacks() # [CAPTURE [LINES [WEIGHTS]]]
         END { if (line != "") print line }'
 }
 
+# Of the samples whose stack, as one line from leaf to root, matches OF: the percent whose stack
+# matches REGEX, by weight; how many samples of equal weight they are worth; and what percent
+# the largest is. Samples of unequal weights w are worth (sum of w)^2 / (sum of w^2) equal ones.
+weighed() # REGEX [OF]
+{
+    stacks '' lines weights | awk -F '\t' -v re="$1" -v of="${2:-.}" '
+        { w = $1; rest = substr($0, length($1) + 1) "\t" }
+        rest ~ of { all += w; squares += w * w; most = w > most ? w : most
+                    if (rest ~ re) part += w }
+        END { if (all) printf "%.3f %.1f %.3f\n", 100 * part / all, all * all / squares,
+                              100 * most / all }'
+}
+
+# The share of REGEX among OF is TRUTH percent, but for chance, the largest sample, and 2 points.
+share_near() # TRUTH REGEX [OF]
+{
+    share_near_truth=$1
+    shift
+    set -- $(weighed "$@") "$share_near_truth"
+    [ $# = 4 ] || { echo 'no samples'; return 1; }
+    near "$1" "$4" "$2" "$(awk -v m="$3" 'BEGIN { print m + 2 }')"
+}
+
 # Stall mode by request: $pid is a program that makes some turns of its loop long. Of each that took
-# more than 20 ms it prints when it began and how long it took, in ms of one clock. A capture of the
-# turns that take more than 30 ms has all of those in its time, and nothing else.
+# more than 20 ms it prints when it began and how long it took, in ms of CLOCK_MONOTONIC. A capture
+# of the turns that take more than 30 ms has no shorter one, and all longer ones that the program
+# printed between its first and its last; a turn contains what the program measured in it.
 stalls_as_logged() # LOG AT-LEAST
 {
-    for _ in 1 2 3 4 5 6 7 8 9 10; do # the program may have begun no turn yet
-        rm -f "$SCRATCH/cap"
-        "$JSPROF_TOOL" record --quiet --clock wall --stalls 30ms --seconds 2.5 -o "$SCRATCH/cap" \
-            "$pid" 2>"$SCRATCH/asked.err" && break
-        cat "$SCRATCH/asked.err"
-        grep -q 'has reported no tasks and no turns' "$SCRATCH/asked.err" || return 1
-        sleep 0.3
-    done
-    whole && info_has 'only turns of a loop that took longer than 30 ms' &&
-        "$JSPROF_TOOL" stalls --each --limit 0 --csv "$SCRATCH/cap" >"$SCRATCH/csv" || return 1
+    rm -f "$SCRATCH/cap"
+    "$JSPROF_TOOL" record --quiet --clock wall --stalls 30ms --seconds 2 -o "$SCRATCH/cap" \
+        "$pid" && whole && info_has 'only turns of a loop that took longer than 30 ms' &&
+        "$JSPROF_TOOL" stalls --each --over 1ms --limit 0 --csv "$SCRATCH/cap" >"$SCRATCH/csv" ||
+        return 1
     tr -d '"' <"$SCRATCH/csv" >"$SCRATCH/asked"
     grep -E '^[0-9.]+ [0-9.]+$' "$1" >"$SCRATCH/logged"
-    sed 1d "$SCRATCH/asked" | sort -n |
-        awk -F '[ ,]' -v least="$2" '
+    # The capture's times begin at the one in its header.
+    sed 1d "$SCRATCH/asked" | sort -n | awk -F '[ ,]' -v least="$2" \
+        -v start="$(od -An -tu8 -j72 -N8 "$SCRATCH/cap")" '
         FILENAME != "-" { logged[++n] = $1; took[n] = $2; next }
-        { begin[++m] = $1 / 1e6; ms[m] = $2 / 1e6 }
-        function differ(a, b) { return a - b > 15 || b - a > 15 }
-        # Are those from line k on the ones of the capture?
-        function fits(k,   j, i) {
-            for (i = k; j < m && i <= n; i++)
-                if (!differ(logged[i] - logged[k], begin[j + 1] - begin[1]) &&
-                    !differ(took[i], ms[j + 1]))
-                    j++
-                else if (took[i] > 32)
-                    return 0
-            return j == m
-        }
+        { from[++m] = (start + $1) / 1e6; to[m] = from[m] + $2 / 1e6
+          if ($2 < 30e6) { print "a turn of only", $2 / 1e6, "ms"; bad = 1 } }
         END {
-            for (k = 1; k <= n && !fits(k); k++)
-                continue
-            print m, "stalls, of", n, "turns that were long"
-            for (j = 1; j <= m && k > n; j++)
-                print "  capture", begin[j], ms[j]
-            for (j = 1; j <= n && k > n; j++)
-                print "  program", logged[j], took[j]
-            exit !(m >= least && k <= n)
+            for (i = 1; i <= n; i++) {
+                if (logged[i] < from[1] || logged[i] + took[i] > to[m])
+                    continue
+                for (j = 1; j <= m; j++)
+                    if (from[j] < logged[i] + 0.01 && to[j] > logged[i] + took[i] - 0.01)
+                        break
+                if (j <= m)
+                    found++
+                else if (took[i] > 30.01) {
+                    print "no turn of", took[i], "ms at", logged[i]
+                    bad = 1
+                }
+            }
+            print m + 0, "turns,", found + 0, "of them printed"
+            exit bad || found < least
         }' "$SCRATCH/logged" -
 }

@@ -27,31 +27,36 @@ whole()
     done
 }
 
-# near FILE...: "often" has three quarters, as far as chance allows.
-near()
+# quarters FILE...: "often" has three quarters, as far as chance allows. A sample may be worth as
+# much as a tick of the kernel.
+TICK_MS=4
+quarters()
 {
     "$TOOL" report --csv "$@" >"$OUT" 2>&1 || fail "no report of $*"
     awk -F, '/^function,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
         /^"often/ { often += $at["total"] }
         /^"rare/ { rare += $at["total"] }
-        END { share = often / (often + rare + 1); exit share < 0.69 || share > 0.81 }' "$OUT" ||
+        END { all = often + rare
+              if (all) printf "%.2f %.0f\n", 100 * often / all, all / 1e6 }' \
+        "$OUT" >"$SCRATCH/share"
+    read -r share ms <"$SCRATCH/share" && near "$share" 75 "$((ms / TICK_MS))" 1 >"$OUT" ||
         fail "the shares of $*"
 }
 
 # One process: a file a second, and all of it is there.
-run 3500 20 8
+run 2500 20 8
 set -- "$JSPROF_CONTINUOUS"/*.cap
-[ $# -ge 3 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files of four seconds"; }
+[ $# -ge 2 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files of three seconds"; }
 whole "$@"
 grep -q 'folded in segments of 1 s' "$OUT.info" ||
     { cp "$OUT.info" "$OUT"; fail 'it is not folded'; }
-near "$@"
+quarters "$@"
 "$TOOL" merge -o "$SCRATCH/all.cap" "$@" >"$OUT" 2>&1 || fail 'merge'
-near "$SCRATCH/all.cap"
+quarters "$SCRATCH/all.cap"
 kept=$(for f; do "$TOOL" info --csv "$f"; done | awk -F, '
     /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["all_kept"] }
     END { print n }')
-[ "$kept" -gt 1000 ] && [ "$kept" -lt 8000 ] || fail "$kept expirations of 4,000"
+[ "$kept" -gt 500 ] && [ "$kept" -lt 6000 ] || fail "$kept expirations of 3,000"
 rm -rf "$JSPROF_CONTINUOUS"
 
 # A hundred samples a second or fewer are taken by timers, so no thread of ours wakes for one.
@@ -91,14 +96,20 @@ begin() # ARGUMENT...: in the background, as $pid; it has a file
 
 # SIGKILL: what is in the file is what its total says, up to the last segment.
 JSPROF_KEEP=24h begin 100000 20 8
-sleep 3.5
+kept=0
+until [ "$kept" -gt 50 ] || ! kill -0 $pid; do # its first segments are there
+    sleep 0.2
+    kept=$("$TOOL" info --csv "$JSPROF_CONTINUOUS"/*.cap 2>/dev/null | awk -F, '
+        /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { n = $at["all_kept"] } END { print n + 0 }')
+done
 kill -KILL $pid
 wait $pid 2>/dev/null
 set -- "$JSPROF_CONTINUOUS"/*.cap
-[ $# = 1 ] || fail "$# files of a day in three seconds"
+[ $# = 1 ] || fail "$# files of a day in some seconds"
 readable "$1"
 grep -q 'killed or still running' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'it has an end'; }
-near "$1"
+quarters "$1"
 "$TOOL" info --csv "$1" >"$OUT"
 awk -F, '/all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
     { kept = $at["all_kept"]; all = $at["all_expirations"] }
@@ -106,16 +117,16 @@ awk -F, '/all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
 rm -rf "$JSPROF_CONTINUOUS"
 
 # Two processes in one folder: each has its files, and removes no file that is written.
-JSPROF_KEEP_MIB=1 begin 3000 20 8
+JSPROF_KEEP_MIB=1 begin 2000 20 8
 first=$pid
-begin 3000 20 8
+begin 2000 20 8
 wait $first || fail 'the first of two'
 wait $pid || fail 'the second of two'
 for one in $first $pid; do
     ls "$JSPROF_CONTINUOUS"/*-$one-*.cap >/dev/null 2>&1 || fail "no file of process $one"
 done
 whole "$JSPROF_CONTINUOUS"/*.cap
-near "$JSPROF_CONTINUOUS"/*.cap
+quarters "$JSPROF_CONTINUOUS"/*.cap
 
 # The files of ended processes go when they are old; others' files and links stay.
 touch -d '2 days ago' "$JSPROF_CONTINUOUS"/*-$first-*.cap
@@ -131,17 +142,17 @@ rm -rf "$JSPROF_CONTINUOUS"
 
 # Somebody removes the folder: it comes back, and the next file counts what the removed one did not
 # take.
-begin 4500 20 8
+begin 3000 20 8
 rm -rf "$JSPROF_CONTINUOUS"
 wait $pid || fail 'the folder was removed'
 whole "$JSPROF_CONTINUOUS"/*.cap
 for f in "$JSPROF_CONTINUOUS"/*.cap; do "$TOOL" info "$f"; done >"$OUT" 2>&1
 [ "$(grep -c ' not written' "$OUT")" = 1 ] || fail 'the loss is not counted once'
-near "$JSPROF_CONTINUOUS"/*.cap
+quarters "$JSPROF_CONTINUOUS"/*.cap
 rm -rf "$JSPROF_CONTINUOUS"
 
 # More stacks than there is room for: counted, and everything else is right.
-JSPROF_KEEP=1h JSPROF_SEGMENT=60s JSPROF_SOURCE=looker run 3000 500 400
+JSPROF_KEEP=1h JSPROF_SEGMENT=60s JSPROF_SOURCE=looker run 2000 500 400
 lost=$(sed -n 's/.*lost_fold \([0-9]*\)$/\1/p' "$OUT")
 [ "${lost:-0}" -gt 0 ] || fail 'nothing was lost of 500 stacks of 400 frames'
 whole "$JSPROF_CONTINUOUS"/*.cap
@@ -151,12 +162,12 @@ rm -rf "$JSPROF_CONTINUOUS"
 
 # Steps of the clock: no file of the process goes before its time.
 "${CC:-gcc}" -O1 -shared -fPIC -o "$SCRATCH/clocks.so" "$SRCDIR/tests/fault/shim/clocks.c" || exit 1
-(export LD_PRELOAD="$SCRATCH/clocks.so" && exec timeout 100 "$host" 3500 20 8) >"$OUT" 2>&1 ||
+(export LD_PRELOAD="$SCRATCH/clocks.so" && exec timeout 100 "$host" 2500 20 8) >"$OUT" 2>&1 ||
     fail 'the clock was set'
 set -- "$JSPROF_CONTINUOUS"/*.cap
-[ $# -ge 3 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files while the clock was set"; }
+[ $# -ge 2 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files while the clock was set"; }
 whole "$@"
-near "$@"
+quarters "$@"
 rm -rf "$JSPROF_CONTINUOUS"
 
 # A full disk: the host runs on, and the account says what the file could not take; then a disk

@@ -19,16 +19,14 @@ preload() # NAME OPTION...
         "$SRCDIR/tests/fault/preload/count_writes.c" "$@" || exit 1
 }
 
-# ends WHAT COMMAND... - four times; a hung host blocks every signal but SIGKILL.
+# ends WHAT COMMAND...; a hung host blocks every signal but SIGKILL.
 ends()
 {
     what=$1
     shift
-    for try in 1 2 3 4; do
-        timeout -s KILL 60 "$@" "$HOST" "$SCRATCH/x.cap" 400 >"$OUT" 2>&1
-        rc=$?
-        [ $rc = 0 ] && grep -qx done "$OUT" || { fail "$what: the host ended with $rc"; return; }
-    done
+    timeout -s KILL 60 "$@" "$HOST" "$SCRATCH/x.cap" 1000 >"$OUT" 2>&1
+    rc=$?
+    [ $rc = 0 ] && grep -qx done "$OUT" || { fail "$what: the host ended with $rc"; return; }
     readable "$SCRATCH/x.cap"
     [ "$(samples "$SCRATCH/x.cap")" -gt 0 ] || fail "$what: no samples"
 }

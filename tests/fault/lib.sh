@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 
 SRCDIR=${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+. "$SRCDIR/tests/lib-chance.sh"
 B=${B:-$SRCDIR/build}
 TOOL=$B/bin/jsprof
 SCRATCH=$(mktemp -d)

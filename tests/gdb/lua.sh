@@ -1,12 +1,13 @@
 #!/bin/sh
-# gdb/lua.sh - Lua's stacks in gdb are those that the program itself takes, for each Lua.
+# gdb/lua.sh - Lua's stacks in gdb are those that the program itself takes, for 5.4 and LuaJIT;
+# LONG=1: for each Lua.
 #
 # SPDX-License-Identifier: MIT
 set -eu
 . "$SRCDIR/tests/gdb/lib.sh"
 watch_build
 some=
-for v in 5.1 5.2 5.3 5.4 5.5 jit; do
+for v in ${LONG:+5.1 5.2 5.3 5.5} 5.4 jit; do
     [ -x "$B/bin/jsprof-lua$v" ] && command -v lua$v >/dev/null || continue
     some=1
     cat >"$tmp/work.lua" <<'EOF'

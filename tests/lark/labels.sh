@@ -7,39 +7,35 @@ set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 jsprof=$B/bin/jsprof
+. "$SRCDIR/tests/lib-chance.sh"
 cd "$SRCDIR/examples/lark/programs"
 export LC_ALL=C.UTF-8
 bad=0
 say() { echo "labels: $*"; bad=1; }
 
-# The share of one route in a capture, in percent of what has any.
+# The share of /long in a capture, in percent of what has a route; and how many samples of equal
+# weight there are.
 shares() # CAPTURE
 {
     "$jsprof" report --csv --by label:route "$1" | tr -d '"' >"$tmp/by"
     awk -F , '$1 ~ /^\// { of[$1] = $2; all += $2 }
-        END { printf "%d %d\n", 100 * of["/long"] / all, 100 * of["/short"] / all }' "$tmp/by"
+        END { printf "%.2f ", all ? 100 * of["/long"] / all : 0 }' "$tmp/by"
+    "$jsprof" dump "$1" | awk '/ SAMPLE / && match($0, /weight [0-9]+/) {
+            w = substr($0, RSTART + 7, RLENGTH - 7); sum += w; squares += w * w }
+        END { printf "%.0f\n", squares ? sum * sum / squares : 0 }'
 }
 
 # 33 of 46 million rounds are of /long: 71.7 %.
 sed 's/[0-9]00000/&0/' labels.lark >"$tmp/labels.lark"
-is_near()
-{
-    got=$(shares "$1")
-    long=${got% *}
-    [ "$long" -ge 55 ] && [ "$long" -le 85 ]
-}
 fits() # CAPTURE WHAT
 {
-    is_near "$1" || { say "$2: $got"; cat "$tmp/by"; }
+    got=$(shares "$1")
+    near "${got% *}" 71.7 "${got#* }" 2 >"$tmp/near" || { say "$2"; cat "$tmp/near" "$tmp/by"; }
 }
 
-# A busy machine may have few samples of a run.
 for compact in 0 1; do
-    for _ in 1 2 3; do
-        JSPROF_COMPACT=$compact "$B/bin/lark" --profile-output="$tmp/$compact.cap" \
-            --profile-tasks "$tmp/labels.lark"
-        ! is_near "$tmp/$compact.cap" || break
-    done
+    JSPROF_COMPACT=$compact "$B/bin/lark" --profile-output="$tmp/$compact.cap" \
+        --profile-tasks "$tmp/labels.lark"
     fits "$tmp/$compact.cap" "compact $compact"
 done
 "$jsprof" convert --to compact -o "$tmp/c.cap" "$tmp/0.cap"

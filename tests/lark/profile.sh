@@ -18,9 +18,9 @@ spread() # CAPTURE
         END { if (sum) printf "spread %.1f %.6f\n", sum * sum / squares, most / sum }'
 }
 
-# Total share of each function beside the program's own "share NAME PERCENT": within
-# four standard errors of chance, for so many samples, half a point for the clock's own
-# cost, and one sample: if others had the processor, it may count much time.
+# Total share of each function beside the program's own "share NAME PERCENT": within 4.42
+# standard errors (chance exceeds that once in 100,000), for so many samples, half a point for the
+# clock's own cost, and one sample: if others had the processor, it may count much time.
 shares_agree() # CAPTURE OUTPUT
 {
     spread "$1" >>"$2"
@@ -40,7 +40,7 @@ shares_agree() # CAPTURE OUTPUT
                 line = sprintf("%s: %.4f, the program says %.4f +- %.4f (%d samples, worth %d)",
                                name, share, own[name], error, n["main"], worth)
                 print line
-                most = 4 * error + 0.005 + largest
+                most = 4.42 * error + 0.005 + largest
                 if (off > most || off < -most) bad = 1
                 seen++
             }
@@ -100,7 +100,7 @@ all_possible() # NAME OPTION...
     shift
     "$LARK" --profile-output="$SCRATCH/sort.cap" --profile-clock=wall --profile-hz=4000 \
         "$@" \
-        "$PROGRAMS/quicksort.lark" 60000 >/dev/null || return 1
+        "$PROGRAMS/quicksort.lark" 30000 >/dev/null || return 1
     stacks "$SCRATCH/sort.cap" | sed 's/\[no$//; s/ *\[waiting$//' >"$SCRATCH/stacks.txt"
     grep -Ev "$possible" "$SCRATCH/stacks.txt" && return 1
     # Lark, C, Lark: the callback that the builtin sort called.

@@ -86,10 +86,10 @@ asked() # SCRIPT
 {
     UNDER="$VERSION $1"
     check 'it listens' begins "$1" || return
-    check 'the long turns are there, and no other' thrice stalls_as_logged "$SCRATCH/log" 5
+    check 'the long turns are there, and no other' stalls_as_logged "$SCRATCH/log" 3
     check 'with what they did' has_a_cause
     check 'the next recording has all again' all_again
-    check 'and the long ones can be asked for again' thrice stalls_as_logged "$SCRATCH/log" 5
+    check 'and the long ones can be asked for again' stalls_as_logged "$SCRATCH/log" 3
     check 'it has no error' ends
 }
 

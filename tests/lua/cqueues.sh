@@ -16,16 +16,10 @@ recorded()
     whole
 }
 
-# Of the samples in both, by the one place in which the two differ; a call of `turns` each.
 as_they_say()
 {
-    long_n=$(stacks '' lines weights | grep -Ec "burn ${any}turns ${any}long ")
-    short_n=$(stacks '' lines weights | grep -Ec "burn ${any}turns ${any}short ")
-    want=$(cat "$SCRATCH/out")
-    echo "long $long_n short $short_n, wanted $want %"
-    awk -v l="$long_n" -v s="$short_n" -v w="$want" 'BEGIN {
-        of = l + s > 0 ? 100 * l / (l + s) : 0; d = of - w
-        exit !(l + s > 50 && d < 12 && d > -12) }'
+    share_near "$(cat "$SCRATCH/out")" "burn ${any}turns ${any}long " \
+        "burn ${any}turns ${any}(long|short) "
 }
 
 TRIED=0

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib.sh"
 
 # Print the version of the shared Lua of a program, which depends on the distribution.
 lua_of() # FILE VERSION-WITHOUT-ONE
@@ -51,28 +51,11 @@ wait_for() # FILE
     return 1
 }
 
-# Run the program again where the machine let few samples come; thrice at most.
-with_samples() # COMMAND...
-{
-    for _ in 1 2 3; do
-        "$@" || return 1
-        [ "$(stacks | grep -Ec "work ${any}(long|short) ")" -lt 150 ] || break
-    done
-}
-
-# The share of samples below `long` against the last number of the program's output: in 12
-# percent points of it there are five standard deviations of 400 samples. A busy machine has
-# fewer, and in proportion more points.
+# The share of time below `long` against the last number of the program's output.
 as_it_says() # FILE
 {
-    long_n=$(stacks | grep -Ec "work ${any}long ")
-    short_n=$(stacks | grep -Ec "work ${any}short ")
     want=$(grep -Eo '[0-9]+\.[0-9]+' "$1" | tail -n 1)
-    echo "long $long_n short $short_n, wanted ${want:=none} %"
-    awk -v l="$long_n" -v s="$short_n" -v w="$want" 'BEGIN {
-        n = l + s; of = n > 0 ? 100 * l / n : 0; d = of - w
-        most = n > 400 ? 12 : 12 * sqrt(400 / (n + 1))
-        exit !(w > 50 && n > 50 && d < most && d > -most) }'
+    share_near "${want:-0}" "work ${any}long " "work ${any}(long|short) "
 }
 
 c_stacks_are_whole()
@@ -109,8 +92,5 @@ check_real() # FILE
     check 'long and short have the shares that the program says' as_it_says "$1"
     check 'the C stacks are whole' c_stacks_are_whole
     check 'the top ten have names' top_ten_has_turns
-    awk -v l="$long_n" -v s="$short_n" -v w="$want" -v part="$whole_part" 'BEGIN {
-        of = l + s > 0 ? 100 * l / (l + s) : 0
-        printf "long: %.1f %% of %d samples, by the program %s %%; %s %% of C stacks whole\n",
-            of, l + s, w, part }'
+    echo "long: $(as_it_says "$1"); $whole_part % of C stacks whole"
 }

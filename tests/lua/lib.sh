@@ -12,9 +12,12 @@ any="[^$t]*$t"
 
 unset LUA_INIT LUA_PATH LUA_CPATH LUA_INIT_5_2 LUA_INIT_5_3 LUA_INIT_5_4 LUA_INIT_5_5
 
+# One version of each kind; LUA_ONLY names others. Scripts that test what differs from version to
+# version set VERSIONS to ALL_VERSIONS. tests/world/lua_versions.sh runs every script on the others.
 # Lua 5.5 is of distributions from 2026 on: where there is none, no package is missing.
-VERSIONS='5.1 5.2 5.3 5.4 jit'
-[ ! -x /usr/bin/lua5.5 ] || VERSIONS="$VERSIONS 5.5"
+VERSIONS='5.4 jit'
+ALL_VERSIONS='5.1 5.2 5.3 5.4 jit'
+[ ! -x /usr/bin/lua5.5 ] || ALL_VERSIONS="$ALL_VERSIONS 5.5"
 
 burn_lua() # a Lua function that takes so many seconds of CPU time
 {
@@ -63,12 +66,6 @@ record() # ARGS OF jsprof-lua...
 {
     rm -f "$SCRATCH/cap"
     "$B/bin/jsprof-lua" --version "$VERSION" --profile-output="$SCRATCH/cap" "$@"
-}
-
-# Three attempts: what is compared runs at other times, and shares caches and processors.
-thrice() # CHECK ARGS...
-{
-    "$@" || "$@" || "$@"
 }
 
 # Percent of all samples whose stack, as one line from leaf to root, matches. Their

@@ -36,16 +36,9 @@ recorded()
     stock "$SCRATCH/match.lua" >"$SCRATCH/out" 2>&1 || { cat "$SCRATCH/out"; return 1; }
 }
 
-# Five standard deviations of the share of 1000 samples are 8 percent points. A busy machine has
-# fewer samples, and they come in groups: they deviate by half more than so many single ones.
 matches_as_it_says()
 {
-    words=$(sed -n 's/^words //p' "$SCRATCH/out")
-    most=$(awk -v w="$words" -v n="$(stacks | wc -l)" 'BEGIN {
-        most = 7.5 * sqrt(w * (100 - w) / (n + 1)); print (most > 8 ? most : 8) }')
-    low=$(awk -v w="$words" -v m="$most" 'BEGIN { print (w > m ? w - m : 0.1) }')
-    high=$(awk -v w="$words" -v m="$most" 'BEGIN { print w + m }')
-    share_is "$low" "$high" "lpeg.match ..C..${t}count "
+    share_near "$(sed -n 's/^words //p' "$SCRATCH/out")" "lpeg.match ..C..${t}count "
 }
 
 in_order()
@@ -62,7 +55,7 @@ one()
     export LUA_CPATH="$MODULES/?.so;;"
     stock -e 'require "lpeg"' 2>/dev/null || return
     TRIED=$((TRIED + 1))
-    check 'a program of LPeg' with_samples recorded
+    check 'a program of LPeg' recorded
     check_real "$SCRATCH/out"
     check 'a pattern is between its function and the program' in_order
     check 'and takes the time that the program says' matches_as_it_says

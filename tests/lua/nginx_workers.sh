@@ -40,7 +40,7 @@ listen_alone()
             sleep 0.1
         done
         rm -f "$SCRATCH/cap"
-        "$JSPROF_TOOL" record --quiet --seconds 2 -o "$SCRATCH/cap" "$worker" && whole &&
+        "$JSPROF_TOOL" record --quiet --seconds 1 -o "$SCRATCH/cap" "$worker" && whole &&
             c_stacks_are_whole && "$JSPROF_TOOL" info "$SCRATCH/cap" >"$SCRATCH/info" &&
             grep -q "$worker" "$SCRATCH/info" || return 1
         listen_n=$(stacks | grep -Ec "work ${any}(long|short) ")
@@ -75,6 +75,21 @@ each_has_a_file()
         grep -q "this Lua state is recorded into .*/cap.$server, later" "$SCRATCH/log"
 }
 
+# Wait until a file of each of $workers has its turns.
+have_turns()
+{
+    for worker in $workers; do
+        for _ in $(seq 600); do
+            for file in "$SCRATCH/in/cap.$worker"*; do
+                "$JSPROF_TOOL" report --csv --limit 0 "$file" 2>/dev/null |
+                    grep -q turns.lua && break 2
+            done
+            sleep 0.1
+        done
+        "$JSPROF_TOOL" report --csv --limit 0 "$file" | grep -q turns.lua || return 1
+    done
+}
+
 serve() # VARIABLE=VALUE
 {
     rm -f "$SCRATCH/workers"
@@ -98,10 +113,10 @@ check 'after the end nobody listens' ends
 mkdir "$SCRATCH/in"
 serve JSPROF="$SCRATCH/in/cap"
 check 'there are two workers that record' workers_are 2
-sleep 1
+check 'their files have turns' have_turns
 kill -HUP $server
 check 'two others follow' workers_are 4
-sleep 1
+check 'and their files, too' have_turns
 check 'the server ends' ends
 check 'each has a file of its own' each_has_a_file
 finish

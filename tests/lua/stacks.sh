@@ -5,6 +5,7 @@
 # SPDX-License-Identifier: MIT
 set -u
 . "$(dirname "$0")/lib.sh"
+VERSIONS=$ALL_VERSIONS # the smoke test of each
 
 # Lua's and C's frames of the one chain that the script runs, leaf first.
 chain()

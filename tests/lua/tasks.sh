@@ -241,7 +241,8 @@ LUA
         [ "$(runs coroutine in_child)" = 2 ]
 }
 
-# Only the long runs are there.
+# Only the long runs are there. A quick one takes 1 ms: the machine must stop it for 199 ms before
+# it counts as long.
 stalls()
 {
     cat >"$SCRATCH/stalls.lua" <<'LUA'
@@ -250,14 +251,14 @@ local function spin(seconds)
   repeat until os.clock() - since > seconds
 end
 local function quick() spin(0.0005) coroutine.yield() spin(0.0005) end
-local function slow() spin(0.05) coroutine.yield() spin(0.0005) end
+local function slow() spin(0.25) coroutine.yield() spin(0.0005) end
 for i = 1, 30 do
   local co = coroutine.create(i == 15 and slow or quick)
   coroutine.resume(co)
   coroutine.resume(co)
 end
 LUA
-    record --profile-clock=wall --profile-stalls=40ms "$SCRATCH/stalls.lua" && looped &&
+    record --profile-clock=wall --profile-stalls=200ms "$SCRATCH/stalls.lua" && looped &&
         [ "$(runs coroutine slow)" = 1 ] && [ "$(runs coroutine quick)" = 0 ]
 }
 
@@ -267,7 +268,8 @@ turns() # how many turns the capture has
         sed -n 's/^ *tasks .* runs*, \([0-9,]*\) turns*.*/\1/p' | tr -d ,
 }
 
-# Each wait of the loop ends a turn and begins one, wherever the loop runs.
+# Each wait of the loop ends a turn and begins one, wherever the loop runs. A timer that repeats
+# five times has five, also where a late machine joins others.
 has_turns() # AT-LEAST SCRIPT ARGS...
 {
     least=$1
@@ -275,20 +277,21 @@ has_turns() # AT-LEAST SCRIPT ARGS...
     recorded "$@" && n=$(turns) && echo "turns $n" && [ "$n" -ge "$least" ]
 }
 
-# A timer was late by what the script says, and not by the 50 ms for which it was asked, too.
+# A timer was late by no more than what the script says, so not by the 50 ms for which it was asked,
+# too. The script counts from the loop's own time, in whole ms, until inside of the callback.
 timely()
 {
-    recorded tasks_turns.lua && cat "$SCRATCH/out" &&
-        awk -F, -v late="$(sed -n 's/^late //p' "$SCRATCH/out")" '
-            NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } index($2, "tick (") == 1 {
-                seen = $at["delays"] == 5 && $at["delay_max_ns"] < (late + 25) * 1e6 }
-            END { exit !seen }' "$SCRATCH/loop"
+    cat "$SCRATCH/out"
+    awk -F, -v late="$(sed -n 's/^late //p' "$SCRATCH/out")" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } index($2, "tick (") == 1 {
+            seen = $at["delays"] == 5 && $at["delay_max_ns"] <= (late + 1) * 1e6 }
+        END { exit !seen }' "$SCRATCH/loop"
 }
 
-# Two runs of 30 ms are one turn that took more than 45.
+# Two runs of 100 ms are one turn that took more than 150.
 stalled_turn() # ARGS...
 {
-    record --profile-clock=wall --profile-stalls=45ms "$SCRIPTS/tasks_turns.lua" "$@" && looped &&
+    record --profile-clock=wall --profile-stalls=150ms "$SCRIPTS/tasks_turns.lua" "$@" && looped &&
         [ "$(runs luv.timer_start first)" = 1 ] && [ "$(runs luv.timer_start second)" = 1 ] &&
         [ "$(runs luv.timer_start quick)" = 0 ] && [ "$(turns)" -ge 1 ] &&
         info_has 'left out, because no turn took too long'
@@ -325,17 +328,17 @@ one()
     check 'a recording may end in a task' stops_inside
     check 'coroutines that never end' a_million_open
     check 'a fork in a task' fork_inside
-    check 'a stall is found' thrice stalls
+    check 'a stall is found' stalls
     "$LUA" -e 'require "lpeg"' 2>/dev/null && check 'an error ends a run' after_a_jump
     if "$LUA" -e 'require "luv"' 2>/dev/null; then
         TRIED=$((TRIED + 1))
         check 'the chain of causes is the log of a program of luv' chained
         check 'each has the name of what took it' by_function_of_luv
-        check 'a loop of luv has turns' has_turns 10 tasks_turns.lua
-        check 'a timer is not late by the time for which it was asked' thrice timely
-        check 'a loop in a coroutine has turns' has_turns 10 tasks_turns.lua inside
-        check 'a long turn of quick callbacks is a stall' thrice stalled_turn
-        check 'in a coroutine, too' thrice stalled_turn inside
+        check 'a loop of luv has turns' has_turns 5 tasks_turns.lua
+        check 'a timer is not late by the time for which it was asked' timely
+        check 'a loop in a coroutine has turns' has_turns 5 tasks_turns.lua inside
+        check 'a long turn of quick callbacks is a stall' stalled_turn
+        check 'in a coroutine, too' stalled_turn inside
         check 'a server of luv under load' recorded tasks_server.lua 20 50
         check 'each callback ran as often as it says' as_counted "$SCRATCH/out"
     fi

@@ -6,6 +6,7 @@
 set -u
 . "$(dirname "$0")/lib.sh"
 
+VERSIONS=$ALL_VERSIONS
 LAYOUT_FILES=$(cd "$SRCDIR/bindings/lua" && grep -l JSPROF_LUA_LAYOUT puc/*.c | sed 's/\.c$//')
 
 # jsprof-lua with the shared library of its Lua, as LUA_ARCHIVE=no makes it.

@@ -56,11 +56,6 @@ ends()
     [ ! -s err ]
 }
 
-thrice() # CHECK ARGS...: a machine that is away makes a turn long for which nobody is the cause
-{
-    "$@" || "$@" || "$@"
-}
-
 # A sample says what the time was spent on.
 has_a_cause()
 {
@@ -81,10 +76,10 @@ for program in gjs-console jsprof-gjs; do
     [ $program = gjs-console ] || command="$command gjs-console"
     # shellcheck disable=SC2086
     check 'it listens' begins $command
-    check 'the long turns are there, and no other' thrice stalls_as_logged log 5
+    check 'the long turns are there, and no other' stalls_as_logged log 3
     check 'with what they did' has_a_cause
     check 'the next recording has all again' all_again
-    check 'and the long ones can be asked for again' thrice stalls_as_logged log 5
+    check 'and the long ones can be asked for again' stalls_as_logged log 3
     check 'it has no error' ends
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# console.sh - without an option of ours, gjs-console is the stock gjs-console: the
-# same output, messages, status and files for every command line here.
+# console.sh - without an option of ours, gjs-console is the stock gjs-console: the same output,
+# messages, status and files for one of six command lines here; LONG=1: for every one.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -35,8 +35,11 @@ sums()
     done
 }
 
+LINES_SEEN=0
 same() # ARGS...
 {
+    LINES_SEEN=$((LINES_SEEN + 1))
+    [ -n "${LONG:-}" ] || [ $((LINES_SEEN % 6)) = 1 ] || return 0
     CASES=$((CASES + 1))
     run stock /usr/bin "$@"
     run ours "$B/bin" "$@"

@@ -37,11 +37,11 @@ door.emit('opened');
 door.disconnect(gone);
 const loop = GLib.MainLoop.new(null, false);
 let n = 0;
-let late = 0, due = GLib.get_monotonic_time() / 1000 + 50;
+let late = 0, due = GLib.get_monotonic_time() / 1000 + 200;
 function emits() {
     const now = GLib.get_monotonic_time() / 1000;
     late = Math.max(late, now - due);
-    due = now + 50;
+    due = now + 200;
     count('emits');
     if (door.emit('bell', n) !== n + 1)
         throw new Error('wrong');
@@ -52,7 +52,7 @@ function emits() {
     }
     return GLib.SOURCE_CONTINUE;
 }
-GLib.timeout_add(GLib.PRIORITY_DEFAULT, 50, emits);
+GLib.timeout_add(GLib.PRIORITY_DEFAULT, 200, emits);
 for (let i = 0; i < 200; i++)
     new Door().connect('opened', () => {});
 System.gc();
@@ -70,11 +70,6 @@ recorded() # PROGRAM...
     cat err log
     [ $status = 0 ] && [ ! -s err ] && [ "$(grep -c . log)" = 6 ] && whole cap &&
         "$JSPROF_TOOL" loop --limit 0 --csv cap | tr -d '"' >loop
-}
-
-thrice() # CHECK ARGS...
-{
-    "$@" || "$@" || "$@"
 }
 
 row() # KIND NAME: its row
@@ -107,14 +102,15 @@ chained()
     grep -q 'made ready by GLib.timeout_add emits (signals.js:' causes
 }
 
-# A timer was late by what the script says, and not by the 50 ms for which it was asked, too.
+# A timer was late by what the script says, and not by the 200 ms for which it was asked, too. The
+# machine must stop the program for 150 ms between two looks at the clock before that fails.
 timely()
 {
-    recorded "$@" && row GLib.timeout_add emits | tee row &&
+    row GLib.timeout_add emits | tee row &&
         awk -F, -v late="$(sed -n 's/^late //p' log)" '
             NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } index($2, "emits (") == 1 {
                 print "late", late
-                seen = $at["delays"] == 5 && $at["delay_max_ns"] < (late + 25) * 1e6 }
+                seen = $at["delays"] == 5 && $at["delay_max_ns"] < (late + 150) * 1e6 }
             END { exit !seen }' loop
 }
 
@@ -152,9 +148,7 @@ for program in gjs-console jsprof-gjs; do
         --profile-tasks=signals $stock signals.js
     check 'each handler ran as often as it says' counted
     check 'what emitted it is its cause' chained
-    # shellcheck disable=SC2086
-    check 'a delay is what a timer was late' thrice timely "$B/bin/$program" \
-        --profile-output=cap --profile-tasks=signals $stock signals.js
+    check 'a delay is what a timer was late' timely
 done
 UNDER=
 check 'without a request no handler is a task' off

@@ -8,9 +8,11 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 ms=${LONG:+15000}
-ms=${ms:-1000}
+ms=${ms:-300}
 target=${LONG:+2000000}
 target=${target:-1000}
+again_ms=${LONG:+1500}
+again_ms=${again_ms:-400}
 samples=0
 rounds=0
 
@@ -71,7 +73,7 @@ only_losses() # FILE
 # A sample that asks for a name while the names are looked at waits for ever.
 again() # PREFIX
 {
-    BURN_MS=1500 timeout 60 env $1 "$GJS" --profile-output=again.cap --profile-hz=10000 \
+    BURN_MS=$again_ms timeout 60 env $1 "$GJS" --profile-output=again.cap --profile-hz=10000 \
         --profile-clock=wall "$SCRIPTS/back.js" again >again.out 2>again.err
     check "instantiated again, $1: status $?" test "$(cat again.out)" = done
     check "instantiated again, $1: no other message" only_losses again.err
@@ -84,7 +86,7 @@ again BURNS=1
 check 'the function that did it is named' grep -q 'wasm-function\[1\]' again.tree
 
 # SpiderMonkey loses frames there; samples have their callers in C nevertheless.
-BURN_MS=1500 "$GJS" --profile-output=forgets.cap --profile-hz=10000 --profile-clock=wall \
+BURN_MS=$again_ms "$GJS" --profile-output=forgets.cap --profile-hz=10000 --profile-clock=wall \
     "$SCRIPTS/back.js" forgets >forgets.out 2>forgets.err
 forgets_rc=$?
 "$JSPROF_TOOL" info forgets.cap | tee forgets.info | grep 'C stacks'

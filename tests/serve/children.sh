@@ -57,8 +57,8 @@ for name in $lua; do \$name child.lua; done
 [ ! "$has_gjs" ] || gjs child.js
 END_OF_PROGRAM
 
-# Record it into one capture, which has all of them, and into several: how many is known.
-family() # PROGRAM...
+# Record it into one capture, which has all of them.
+merged() # PROGRAM...
 {
     rm -f a.cap*
     run record --children --merge -o a.cap -- "$@"
@@ -72,6 +72,12 @@ family() # PROGRAM...
     [ ! "$has_gjs" ] || grep -q '^"in_js ([^"]*child.js:1:' out || wrong 'has no function of GJS'
     run report --native --limit 0 --csv a.cap
     grep -q '^"in_c",' out || wrong 'has no function of C'
+}
+
+# And into several: how many is known.
+family() # PROGRAM...
+{
+    merged "$@"
     rm -f a.cap*
     run record --children --quiet -o a.cap -- "$@"
     is_rc 0
@@ -140,7 +146,7 @@ if [ "$has_gjs" ]; then
 const GLib = imports.gi.GLib;
 GLib.spawn_command_line_sync('sh all.sh');
 END_OF_PROGRAM
-    family gjs parent.js
+    merged gjs parent.js
     run record --report -o d.cap -- env WORD=1 gjs child.js
     is_rc 0
     has 'in_js ('

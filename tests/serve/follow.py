@@ -32,4 +32,4 @@ check(runs(last) >= runs(t.shown), "leaves no answer behind: " + repr(last))
 # The end of the program ends it, too.
 t = Terminal([jsprof, "loop", "--follow", capture])
 check(t.end(60) == 0, "the end of the program fails")
-check(runs(t.all.split("\x1b[?1049l")[-1]) == 80, "ends without all runs: " + repr(t.all[-500:]))
+check(runs(t.all.split("\x1b[?1049l")[-1]) == 60, "ends without all runs: " + repr(t.all[-500:]))

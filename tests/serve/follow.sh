@@ -7,7 +7,7 @@
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 
 cat >timers.lark <<'END_OF_PROGRAM'
-let left = 80;
+let left = 60;
 let number = 0;
 fn again(unused) { left -= 1; if left == 0 { cancel(number); } return nil; }
 number = every(100, again, nil);
@@ -33,6 +33,6 @@ is_rc 0
 runs out >seen
 sort -n -u seen | diff - seen >/dev/null || wrong 'does not count upwards'
 [ "$(wc -l <seen)" -ge 3 ] || wrong 'has answered fewer than three times'
-[ "$(tail -n 1 seen)" = 80 ] || wrong 'has not ended with all runs'
+[ "$(tail -n 1 seen)" = 60 ] || wrong 'has not ended with all runs'
 ! grep -q "$(printf '\033')" out || wrong 'prints escapes into a pipe'
 exit $bad

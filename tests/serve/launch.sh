@@ -40,7 +40,7 @@ while os.clock() - t < 0.5 do spin(100000) end
 print(arg[1], USER)
 os.exit(3)
 END_OF_PROGRAM
-for lua in lua5.1 lua5.2 lua5.3 lua5.4 lua5.5 luajit; do
+for lua in lua5.4 luajit; do
     version=${lua#lua}
     command -v $lua >/dev/null && [ -f "$B/lib/lua/$version/jsprof.so" ] || continue
     rm -f lua.cap
@@ -84,12 +84,9 @@ asked() # FUNCTION COMMAND...
     grep -q ',[1-9]' out || wrong 'has no runs of tasks'
     run info asked.cap
     has ', one in each 512 KiB'
-    for _ in 1 2 3 4 5; do # a busy machine may leave no time for a sample in it
-        run record --stalls 16ms --clock wall --report -o asked.cap -- "$@"
-        is_rc 0
-        has 'took 16.0 ms or longer'
-        ! grep -qF -- "$function" out || break
-    done
+    run record --stalls 16ms --clock wall --report -o asked.cap -- "$@"
+    is_rc 0
+    has 'took 16.0 ms or longer'
     has "$function"
     run info asked.cap
     has 'only turns of a loop that took longer than 16'
@@ -98,7 +95,7 @@ cat >turns.lark <<'END_OF_PROGRAM'
 fn spin(n) { let i = 0; while i < n { i = i + 1; } return i; }
 fn turn(n) { spin(n); return nil; }
 after(1, turn, 10);
-after(5, turn, 8000000);
+after(5, turn, 30000000);
 END_OF_PROGRAM
 asked spin "$B/bin/lark" turns.lark
 if command -v lua5.4 >/dev/null && lua5.4 -e 'require "luv"' 2>/dev/null; then
@@ -107,7 +104,7 @@ local uv = require "luv"
 local function spin(s) local t = uv.hrtime() while uv.hrtime() - t < s * 1e9 do end end
 for i = 1, 3 do
     local timer = uv.new_timer()
-    timer:start(5 * i, 0, function() spin(i == 2 and 0.08 or 0) timer:close() end)
+    timer:start(5 * i, 0, function() spin(i == 2 and 0.3 or 0) timer:close() end)
 end
 uv.run()
 END_OF_PROGRAM
@@ -120,7 +117,7 @@ const GLib = imports.gi.GLib;
 const loop = new GLib.MainLoop(null, false);
 let n = 0;
 GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
-    spin(++n === 2 ? 80 : 0);
+    spin(++n === 2 ? 300 : 0);
     if (n === 3) loop.quit();
     return true;
 });

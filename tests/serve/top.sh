@@ -41,10 +41,10 @@ is_rc 0
 has 'spin (spin.lark:1)'
 ! grep -q "$(printf '\033')" out || wrong 'prints escapes into a pipe'
 [ "$(grep -c SELF out)" = 1 ] || wrong 'prints several tables'
-run top --once --seconds 0.5 --by thread --csv $pid
+run top --once --seconds 2 --by thread --csv $pid
 is_rc 0
 grep -q '^"[0-9]* main' out || grep -q main out || wrong 'has no thread'
-run top --once --seconds 0.5 --by line --only spin --json $pid
+run top --once --seconds 2 --by line --only spin --json $pid
 is_rc 0
 python3 -B - out <<'END_OF_CHECK' || wrong 'has other figures'
 import json

@@ -16,12 +16,12 @@ local function turns(n, seconds)
   end
 end
 
-local function short() turns(10, 0.004) end
-local function long() turns(10, 0.012) end
+local function short() turns(30, 0.004) end
+local function long() turns(30, 0.012) end
 tasks = { short, long }
 
 -- A task whose coroutine runs the loop once more.
-local function inner() turns(6, 0.012) end
+local function inner() turns(18, 0.012) end
 local function runs_loop() loop({ inner }) end
 local function outer()
   local resume = coroutine.wrap(runs_loop)

@@ -1,4 +1,4 @@
--- tasks_turns.lua - turns of a loop of luv: quick ones, and one whose two callbacks take 30 ms
+-- tasks_turns.lua - turns of a loop of luv: quick ones, and one whose two callbacks take 100 ms
 -- each; and a timer that repeats. With an argument, the loop runs inside a coroutine. Prints how
 -- late the timer was at most, in ms.
 --
@@ -8,14 +8,14 @@ local function spin(seconds)
   local since = os.clock()
   repeat until os.clock() - since > seconds
 end
-local function first() spin(0.03) end
-local function second() spin(0.03) end
+local function first() spin(0.1) end
+local function second() spin(0.1) end
 local function quick() spin(0.001) end
 local n, timer = 0, uv.new_timer()
-local late, due = 0, uv.hrtime() / 1e6 + 50
+local late, due = 0, uv.now() + 50
 local function tick()
   local now = uv.hrtime() / 1e6
-  late, due = math.max(late, now - due), now + 50
+  late, due = math.max(late, now - due), uv.now() + 50
   n = n + 1
   if n == 3 then
     uv.new_timer():start(5, 0, first)

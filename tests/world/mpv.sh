@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-real.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib-real.sh"
 needs 5.2 mpv /usr/bin/mpv
 
 cat >"$SCRATCH/script.lua" <<LUA

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-real.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib-real.sh"
 needs jit neovim /usr/bin/nvim
 
 cat >"$SCRATCH/script.lua" <<LUA

@@ -6,7 +6,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/mozjs/lib.sh"
 cd "$SCRATCH" || exit 1
 ms=${SHARES_MS:-3000}
 rounds=${PEER_ROUNDS:-3}

@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-real.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib-real.sh"
 needs "$(lua_of /usr/bin/tshark 5.2)" tshark /usr/bin/tshark
 
 cat >"$SCRATCH/script.lua" <<LUA

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-real.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib-real.sh"
 needs "$(lua_of /usr/sbin/haproxy 5.3)" haproxy /usr/sbin/haproxy
 needs "$VERSION" curl /usr/bin/curl
 
@@ -51,6 +51,6 @@ recorded()
     [ -s "$SCRATCH/out" ]
 }
 
-check 'haproxy answers' with_samples recorded
+check 'haproxy answers' recorded
 check_real "$SCRATCH/out"
 finish

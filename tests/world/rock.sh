@@ -3,7 +3,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lua/lib.sh"
 VERSION=rock
 command -v luarocks >/dev/null || { echo 'SKIP: needs luarocks'; exit 77; }
 unset LUA_CPATH

@@ -4,7 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/mozjs/lib.sh"
 for tool in sysprof-cli dbus-run-session /usr/libexec/sysprofd; do
     command -v $tool >/dev/null || { echo 'SKIP: needs sysprof dbus'; exit 77; }
 done

@@ -1,10 +1,10 @@
 #!/bin/sh
-# lark/aarch64.sh - native code for aarch64, made by a cross compiler and run in an
+# lark_aarch64.sh - native code for aarch64, made by a cross compiler and run in an
 # emulator: the programs, the errors and random programs, as on this machine.
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lark/lib.sh"
 
 for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
     command -v $tool >/dev/null 2>&1 && continue
