@@ -68,7 +68,7 @@ fits() # LIST: of an old release
 }
 
 declarations include/jsprof-read.h >"$tmp/new"
-[ "$(grep -c . "$tmp/new")" -gt 80 ] || { echo "abi: few declarations: $(wc -l <"$tmp/new")"; bad=1; }
+[ "$(wc -l <"$tmp/new")" -gt 80 ] || { echo 'abi: few declarations'; bad=1; }
 fits $list || { echo 'abi: an old program does not fit'; cat "$tmp/said"; bad=1; }
 nm -D --defined-only "$B/lib/libjsprof-read.so" | sed -n 's/.* T //p' | sed 's/@.*//' |
     sort >"$tmp/exported"
