@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/losses.h"
 
 static uint32_t account_hash(const struct jsp_hash *t, uint64_t key)
 {
@@ -113,10 +114,7 @@ uint64_t jsp_account_unseen(const struct jsp_account_thread *t)
 
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)
 {
-    uint64_t sum = 0;
-    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
-        sum += t->lost[cause];
-    return sum;
+    return jsp_losses_sum(t->lost);
 }
 
 void jsp_account_verdict(const struct jsp_account *a, struct jsp_account_verdict *out)

@@ -16,6 +16,9 @@
 #define JSP_BASE_LOSSES_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "jsprof.h"
 
 /* The causes of the first captures. */
 #define JSP_LOSSES_FIRST(X) \
@@ -47,5 +50,11 @@ struct jsp_loss_row {
     bool is_asked;
 };
 extern const struct jsp_loss_row jsp_losses[JSP_N_LOSSES];
+
+/* Return the expirations that these counters lost, by every cause. */
+uint64_t jsp_losses_sum(const uint64_t lost[JSP_N_LOSSES]);
+
+/* Return the expirations that the statistics count as lost, by every cause: expirations - kept. */
+uint64_t jsp_losses_of_stats(const jsprof_stats *stats);
 
 #endif

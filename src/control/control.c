@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/losses.h"
 #include "bell.h"
 #include "coming.h"
 #include "image/descriptor.h"
@@ -142,8 +143,8 @@ static void control_end(struct control_member *m)
     peer->records = NULL;
     peer->until = 0; /* the thread closes it next */
     int err = jsp_session_record_end(m->session, &s);
-    uint64_t lost = s.lost_ring + s.lost_paused + s.lost_late + s.lost_write + s.lost_stack +
-                    s.lost_blocked + s.lost_undelivered;
+    /* The answer has the quick turns apart: the host wanted no samples of them. */
+    uint64_t lost = jsp_losses_of_stats(&s) - s.lost_quick;
     if (err)
         jsp_peer_say(peer, "error %d %s\n", -err, jsprof_strerror(err));
     else

@@ -13,7 +13,7 @@ bad=0
 echo '#include "base/losses.h"
 #define ROW(CAUSE, cause, asked, name, meaning) @ #cause|name|meaning @
 JSP_LOSSES(ROW)' >"$tmp/rows.c"
-$CC -Isrc -E -P "$tmp/rows.c" | tr -d '\n' | tr '@' '\n' |
+$CC -Iinclude -Isrc -E -P "$tmp/rows.c" | tr -d '\n' | tr '@' '\n' |
     sed -n 's/^ *"\([a-z_]*\)" *| *"\(.*\)" *| *"\(.*\)" *$/lost_\1|\2|\3/p' >"$tmp/table"
 cut -d '|' -f 1 "$tmp/table" >"$tmp/keys"
 [ "$(wc -l <"$tmp/keys")" -ge 7 ] || { echo 'losses: no table in src/base/losses.h'; exit 1; }
@@ -54,4 +54,20 @@ sed -n 's/^| `\(lost_[a-z]*\)` | \(.*\) | \(.*\) |$/\1|\2|\3/p' docs/capture.md 
 # No other source spells a key.
 grep -nE "\"[^\"]*($(paste -sd '|' "$tmp/keys"))" $(find src -name '*.[ch]') >"$tmp/out" &&
     { echo "losses: a key beside the table: $(cat "$tmp/out")"; bad=1; }
+# No other source adds three causes in one expression: it would forget the next one. A binding
+# has the public header alone, which has no sum.
+awk '
+    BEGIN { cause = "(lost_[a-z]+|LOST_[A-Z]+])"; plus = "[^;,{}]*[+][^;,{}]*" }
+    FNR == 1 { text = "" }
+    {
+        gsub(/\/\*.*\*\//, "")
+        if ($0 ~ /^ *(\/\*|\*)/) next
+        if (text == "") first = FNR
+        text = text " " $0
+        if ($0 !~ /[;{}]/) next
+        if (text ~ cause plus cause plus cause)
+            print FILENAME ":" first
+        text = ""
+    }' $(find src examples tests -name '*.[ch]' ! -path 'src/base/losses.*') >"$tmp/out"
+[ ! -s "$tmp/out" ] || { echo "losses: added by hand: $(cat "$tmp/out")"; bad=1; }
 exit $bad

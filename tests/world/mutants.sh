@@ -266,6 +266,9 @@ edit include/jsprof.h '/uint64_t lost_ring;/r mutant'
 mutant losses 'jsprof_stats differs'
 echo 'extern const char *jsp_mutant; /* "lost_ring" */' >src/session/mutant.h
 mutant losses 'a key beside the table: src/session/mutant.h:1'
+echo 'int jsp_mutant = s.lost_ring + s.lost_paused +
+    s.lost_stack;' >src/session/mutant.c
+mutant losses 'added by hand: src/session/mutant.c:1'
 
 echo "mutants: $n shown"
 exit $bad
