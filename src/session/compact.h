@@ -22,6 +22,8 @@ struct jsp_compact {
 
 /* `folds`: equal samples are folded up to the next flush. Return NULL without memory. */
 struct jsp_compact *jsp_compact_open(bool folds);
+
+/* Free it. NULL does nothing. */
 void jsp_compact_close(struct jsp_compact *c); /* NULL is allowed */
 
 /* The parts of a sample. */

@@ -34,7 +34,10 @@ struct jsp_fold {
     struct jsp_fold_row rows[JSP_FOLD_ROWS];
 };
 
+/* Return an empty fold, or NULL without memory. */
 struct jsp_fold *jsp_fold_open(void); /* NULL without memory */
+
+/* Free it. NULL does nothing. */
 void jsp_fold_close(struct jsp_fold *f); /* NULL is allowed */
 
 /* Add a sample to its row; *is_new: there was none. Return 0, or -ENOSPC: all rows are in use. */

@@ -61,9 +61,11 @@ struct jsp_sleeper {
     jsprof_frame *frames;    /* owned: room for what a host's walker returns */
 };
 
-/* Prepare for walks. `hand` is a thread of the session that is never sampled itself. Return 0 or
- * -ENOMEM. */
+/* Prepare for walks. `hand` is a thread of the session that is never sampled itself. Return 0
+ * or -ENOMEM. */
 int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand);
+
+/* Free what jsp_sleeper_open allocated. */
 void jsp_sleeper_close(struct jsp_sleeper *z);
 
 /* Read where this thread is. `call` is its kept file, which is opened if it is to be opened later,
@@ -92,9 +94,11 @@ uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid);
  * takes 6 us. */
 uint64_t jsp_sleeper_until_ns(const struct jsp_task_file *folder, pid_t tid);
 
-/* Walk the thread's stack. The result is in the record, until the next walk. */
+/* Walk the thread's stack into the record. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
                                      const struct jsp_sleep *at);
+
+/* Return the record of the last walk, borrowed until the next one. */
 struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z);
 
 /* Put the thread's task and labels into the record, after a walk. */

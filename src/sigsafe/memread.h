@@ -34,8 +34,10 @@
 enum { JSP_MEMREAD_WINDOW = 512, JSP_MEMREAD_CALLS = 32, JSP_MEMREAD_PAGES = 8 };
 
 struct jsp_memread {
+    /* Written by init, and by the owner thread as it changes stacks. */
+    uintptr_t low, high; /* the stack that it is on; equal: not known */
+
     /* Constant after init. */
-    uintptr_t low, high; /* the thread's stack; equal: not known */
     pid_t pid;
     const volatile char *single; /* not 0: the process has one thread; NULL: not known */
 
@@ -75,6 +77,7 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp);
  * then untouched. */
 bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value);
 
+/* Return true if a word at this address can be read without a system call. */
 static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t at)
 {
     return at - m->plain <= m->plain_room;
@@ -83,6 +86,8 @@ static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t a
 /* Stack memory between variables may be read here; AddressSanitizer must not object. */
 #define JSP_MEMREAD_ANY __attribute__((no_sanitize_address))
 
+/* Read one word of the stack, plainly or by a system call. Return false if it cannot be read;
+ * *value is then untouched. */
 static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintptr_t at,
                                                     uint64_t *value)
 {

@@ -149,6 +149,21 @@ mutant layers 'src/cli includes src/analyze/profile.h through src/cli/mutant.h'
 echo 'struct jsp_profile;' >src/cli/mutant.h
 mutant layers 'names the inside of a reader'
 
+# The contracts.
+echo 'int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:1: jsp_mutant has no comment'
+echo '/* -- mutant.c */
+int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:2: jsp_mutant has no comment'
+echo '/* -- mutant.c: return one; return two. */
+int jsp_mutant(void);
+enum jsp_loss jsp_mutant_too(int a,
+                             int b);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:3: jsp_mutant_too shares the comment'
+echo 'void jsp_mutant(struct jsprof *p);
+void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
+mutant contracts 'src/session/mutant.c:2: assigns jsprof.chain, which is constant'
+
 # The orders.
 echo '#include <stdatomic.h>
 int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
