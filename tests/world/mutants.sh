@@ -7,8 +7,8 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SRCDIR"
-tar -c --exclude=node_modules Makefile docs include src tests examples bindings debian *.pc.in |
-    tar -xp -C "$scratch"
+tar -c --exclude=node_modules Makefile docs include src tests examples bindings debian \
+    debugger *.pc.in | tar -xp -C "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
 if [ -x "$B/bin/gjs-console" ]; then
@@ -262,6 +262,15 @@ echo 'Open `src/session/mutant.c`.' | spoil docs/design.md
 mutant documents 'docs/design.md: src/session/mutant.c does not exist'
 echo 'Call `jsp_mutant`.' | spoil docs/design.md
 mutant documents 'docs/design.md: no jsp_mutant'
+
+edit docs/design.md 's/`session\/looker_deep[.]c`, //'
+mutant documents '> session/looker_deep.c'
+edit docs/design.md 's/(`thread_clock`)/(`jsp_tags_take`)/'
+mutant documents 'docs/design.md: jsp_tags_take is not in src/session/thread.c'
+edit docs/design.md 's/`session\/drain.c` | `jsp_drain_pass`/`session\/fold.c` | `jsp_drain_pass`/'
+mutant documents 'docs/design.md: jsp_drain_pass is not in src/session/fold.c'
+edit docs/design.md 's/^| 1 | `src\/image/| 2 | `src\/image/'
+mutant documents '< 2 image'
 
 # The tables of callers.
 edit src/sigsafe/sample.h 's/\(jsp_sampled_enter *\)yes/\1 - /'
