@@ -24,13 +24,13 @@ struct jsp_hash {
 };
 
 /* Allocate a table for about `expected` items. Return 0 or -ENOMEM. */
-int jsp_hash_init(struct jsp_hash *t, uint32_t expected); /* 0 or -ENOMEM */
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected);
 
 /* Free the table and zero it. A zeroed table may be freed. */
 void jsp_hash_free(struct jsp_hash *t);
 
 /* Add the item at `position` with this hash. Return 0 or -ENOMEM; then nothing is added. */
-int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position); /* 0 or -ENOMEM */
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position);
 
 /* Note that the item at `position` with this hash has moved to `to`. */
 void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to);

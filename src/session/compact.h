@@ -24,7 +24,7 @@ struct jsp_compact {
 struct jsp_compact *jsp_compact_open(bool folds);
 
 /* Free it. NULL does nothing. */
-void jsp_compact_close(struct jsp_compact *c); /* NULL is allowed */
+void jsp_compact_close(struct jsp_compact *c);
 
 /* The parts of a sample. */
 struct jsp_compact_sample {
