@@ -9,9 +9,8 @@ cd "$SRCDIR"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# The folders whose headers have all their contracts. The others wait for theirs.
-clean='src/base src/sigsafe src/image src/calls src/tasks src/session src/read src/page src/control
-    src/public src/serve src/capture src/cli src/export'
+# The headers that have all their contracts. Those of include/ wait for theirs.
+clean=src
 
 # Functions. A comment serves what follows it up to an empty line; the title of a section
 # ("-- name.c") is no contract.
@@ -63,7 +62,7 @@ continued || (/^[ \t]*#/ && !inside) { continued = /\\$/; next }
 END { print functions >"'"$tmp"'/count" }
 ' $(find $clean -name '*.h' | sort) >"$tmp/bad"
 n=$(cat "$tmp/count")
-[ "$n" -ge 1300 ] || echo "only $n functions found" >>"$tmp/bad"
+[ "$n" -ge 1600 ] || echo "only $n functions found" >>"$tmp/bad"
 
 # Fields. The first pass notes who may assign each, the second finds who does: through a variable
 # that the file has declared last as one of the struct, or as a pointer to it.
