@@ -59,7 +59,7 @@ void recording_warn(const char *format, ...)
 
 void recording_warn_losses(const jsprof_stats *s)
 {
-    uint64_t lost = s->lost_ring + s->lost_write + s->lost_stack;
+    uint64_t lost = s->lost_ring + s->lost_write + s->lost_stack + s->lost_fold;
 
     if (s->write_error)
         recording_warn("%s; the capture is not whole: %" PRIu64 " of %" PRIu64
@@ -67,8 +67,8 @@ void recording_warn_losses(const jsprof_stats *s)
                        strerror(-s->write_error), lost, s->expirations);
     else if (lost)
         recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: buffer full %" PRIu64
-                       ", signal stack too small %" PRIu64,
-                       lost, s->expirations, s->lost_ring, s->lost_stack);
+                       ", signal stack too small %" PRIu64 ", too many stacks %" PRIu64,
+                       lost, s->expirations, s->lost_ring, s->lost_stack, s->lost_fold);
     if (s->lost_blocked >= RECORDING_BLOCKED && s->lost_blocked > s->expirations / 2)
         recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: the program blocked or"
                        " ignored SIGPROF, or took it", s->lost_blocked, s->expirations);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/losses.h"
 
 static uint32_t account_hash(const struct jsp_hash *t, uint64_t key)
 {

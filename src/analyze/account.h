@@ -22,7 +22,8 @@ struct jsp_account {
     struct jsp_hash by_id, by_tid;
 };
 
-int jsp_account_init(struct jsp_account *a); /* 0 or -ENOMEM */
+/* Lay out an empty account. Return 0 or -ENOMEM. */
+int jsp_account_init(struct jsp_account *a);
 
 /* Take the whole lines of one chunk of this process. Return the number of lines that
  * could not be read, or -ENOMEM. */
@@ -32,7 +33,11 @@ struct jsp_account_text {
     int32_t pid;
 };
 int jsp_account_read(struct jsp_account *a, struct jsp_account_text text);
-int jsp_account_seal(struct jsp_account *a); /* after the last chunk; 0 or -ENOMEM */
+
+/* Call this after the last chunk. Return 0 or -ENOMEM. */
+int jsp_account_seal(struct jsp_account *a);
+
+/* Free the account. */
 void jsp_account_free(struct jsp_account *a);
 
 /* Return the newest thread of this tid in the process, or NULL. Call it after sealing. */

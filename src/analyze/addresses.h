@@ -19,8 +19,11 @@ struct jsp_addresses {
     uint32_t n_lines;           /* lines not read yet */
 };
 
+/* Begin with the addresses of a stack of the profile. */
 void jsp_addresses_of_stack(struct jsp_addresses *a, const struct jsp_profile *p,
                             const struct jsp_stack *k);
+
+/* Begin with the addresses of a sample, as the file has them. */
 void jsp_addresses_of_sample(struct jsp_addresses *a, const struct jsp_profile *p,
                              const struct jsp_sample *s);
 

@@ -41,8 +41,12 @@ struct jsp_annotate_ask {
     const struct jsp_profile_samples *samples;
     struct jsp_read_defects *defects; /* of the listing's files; NULL: do not count */
 };
+
+/* Charge the selected samples of a function to its lines and rows. Return 0 or -ENOMEM. */
 int jsp_annotate_build(struct jsp_annotate *out, struct jsp_profile *p,
-                       const struct jsp_annotate_ask *ask); /* 0 or -ENOMEM */
+                       const struct jsp_annotate_ask *ask);
+
+/* Free the lines and rows. */
 void jsp_annotate_free(struct jsp_annotate *a);
 
 /* Replace the lines of a listing by those of the function's original; `generated` is that of the

@@ -35,6 +35,8 @@ struct jsp_bytecode {
  * NULL). Return 0 or -ENOMEM. */
 int jsp_bytecode_read(struct jsp_bytecode *out, const struct jsp_read *capture,
                       const char *name, struct jsp_read_defects *defects);
+
+/* Free the listing. */
 void jsp_bytecode_free(struct jsp_bytecode *b);
 
 /* Return the row that begins at this pc, or n if there is none. */
@@ -53,6 +55,7 @@ struct jsp_bytecode_pcs {
     const uint8_t *rows;            /* n varints */
 };
 
+/* Begin before the first sample. Malformed records are counted in `defects`. */
 void jsp_bytecode_pcs_start(struct jsp_bytecode_pcs *pcs, const struct jsp_read *capture,
                             struct jsp_read_defects *defects);
 

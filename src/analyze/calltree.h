@@ -70,10 +70,15 @@ struct jsp_calltree_source {
     uint32_t *leaf;
 };
 
-/* Make a tree that is only a root; then add all stacks of a source. Return 0 or -ENOMEM.
- * The caller calls jsp_calltree_free also after an error. */
+/* Make a tree that is only a root. Return 0 or -ENOMEM. The caller calls jsp_calltree_free
+ * also after an error. */
 int jsp_calltree_init(struct jsp_calltree *t);
+
+/* Add all stacks of a source. Return 0 or -ENOMEM. The caller calls jsp_calltree_free also
+ * after an error. */
 int jsp_calltree_add(struct jsp_calltree *t, const struct jsp_calltree_source *source);
+
+/* Free the tree. */
 void jsp_calltree_free(struct jsp_calltree *t);
 
 /* Find the child of node.parent with node.frame, or add it. Return 0 or -ENOMEM. */
@@ -96,11 +101,14 @@ struct jsp_calltree_count {
     uint64_t samples, weight, value;
 };
 
-/* Return an array of *n counts, by thread and then by node, or NULL without memory. The
- * caller frees it. Stacks in different states and with different labels are added up, and both are
- * 0; or they stay apart. */
+/* Return an array of *n counts, by thread and then by node, or NULL without memory. The caller
+ * frees it. Stacks in different states and with different labels are added up, and both are
+ * 0. */
 struct jsp_calltree_count *jsp_calltree_counts(const struct jsp_calltree *t,
                                                const struct jsp_profile *p, uint32_t *n);
+
+/* Return such an array in which stacks in different states and with different labels stay
+ * apart. */
 struct jsp_calltree_count *jsp_calltree_counts_of_states(const struct jsp_calltree *t,
                                                          const struct jsp_profile *p,
                                                          uint32_t *n);

@@ -28,11 +28,17 @@ struct jsp_categories_defect {
  * -EBADMSG (see *defect) or -ENOMEM. */
 int jsp_categories_open(struct jsp_categories **out, struct jsp_read_text rules,
                         struct jsp_categories_defect *defect);
-void jsp_categories_close(struct jsp_categories *c); /* NULL is allowed */
 
-/* Categories are numbered from 0 in order of first mention. */
+/* Free the categories. NULL does nothing. */
+void jsp_categories_close(struct jsp_categories *c);
+
+/* Return the number of categories, which are numbered from 0 in order of first mention. */
 uint32_t jsp_categories_n(const struct jsp_categories *c);
+
+/* Return the name of a category. */
 const char *jsp_categories_name(const struct jsp_categories *c, uint32_t category);
+
+/* Find the category of this name. Return false if there is none. */
 bool jsp_categories_find(const struct jsp_categories *c, const char *name, uint32_t *out);
 
 /* Return the category of those frames of the function that are of this kind. */

@@ -74,6 +74,8 @@ int jsp_causes_of_function(const struct jsp_tasks *t, struct jsp_profile *p, con
  * any thread of its process, since a mark has no thread. */
 void jsp_causes_of_mark(const struct jsp_tasks *t, const struct jsp_profile *p, const char *name,
                         bool *asked);
+
+/* Free the causes. */
 void jsp_causes_free(struct jsp_causes *c);
 
 #endif

@@ -36,9 +36,11 @@ struct jsp_chains {
     uint32_t n_known, known_room;
 };
 
-/* Read the tasks of the capture. `under` asks for tasks by number or text, as jsp_tasks_matching
- * does; NULL: for all. Return 0 or -ENOMEM. Close allows NULL. */
+/* Read the tasks of the capture. `under` asks for tasks by number or text, as
+ * jsp_tasks_matching does; NULL: for all. Return 0 or -ENOMEM. */
 int jsp_chains_open(struct jsp_chains **out, const struct jsp_profile *p, const char *under);
+
+/* Free the chains. NULL does nothing. */
 void jsp_chains_close(struct jsp_chains *c);
 
 /* Store the link of a sample, which was read from this frame. Return false if it is in no task

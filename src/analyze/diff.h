@@ -42,6 +42,8 @@ size_t jsp_diff_name(const char *name);
 
 /* Compare both profiles. Return 0 or -ENOMEM. */
 int jsp_diff_build(struct jsp_diff *d, const struct jsp_diff_side sides[2]);
+
+/* Free the rows. */
 void jsp_diff_free(struct jsp_diff *d);
 
 /* Return true if the change remains unlikely (below 5%) when this many functions are

@@ -45,6 +45,8 @@ struct jsp_events_of {
     uint32_t n;
 };
 int jsp_events_read(struct jsp_events *e, struct jsp_profile *p, struct jsp_events_of of);
+
+/* Free the events. */
 void jsp_events_free(struct jsp_events *e);
 
 /* A summary of many values; the median and the 95th percentile are values that occur. */
@@ -72,6 +74,8 @@ struct jsp_events_groups {
 /* Group the events, and sort the counters' values by counter and time. By messages, the most
  * frequent message of a name comes first. Return 0 or -ENOMEM. Free the groups in any case. */
 int jsp_events_group(struct jsp_events_groups *g, struct jsp_events *e, bool by_message);
+
+/* Free the groups. */
 void jsp_events_groups_free(struct jsp_events_groups *g);
 
 #endif

@@ -65,8 +65,11 @@ int jsp_exact_read(struct jsp_exact *out, const struct jsp_read *capture,
 
 /* Show the functions as the naming does; NULL: as they were recorded. Return 0 or -ENOMEM. */
 int jsp_exact_show(struct jsp_exact *c, struct jsp_naming *n);
+
+/* Free the calls. */
 void jsp_exact_free(struct jsp_exact *c);
 
+/* Convert ticks of the capture's clock to ns. */
 uint64_t jsp_exact_ns(const struct jsp_exact *c, uint64_t ticks);
 
 /* Return true if all counts are 0. */
@@ -81,11 +84,13 @@ enum jsp_exact_sort {
     JSP_EXACT_BY_NAME,
 };
 
-/* Return the positions in functions[] or edges[] of those that are not empty, largest
- * first, at least the first `most` (0: all). *n is the number of all such positions. The
- * caller frees the memory. Return NULL without memory. */
+/* Return the positions in functions[] of those that are not empty, largest first, at least the
+ * first `most` (0: all). *n is the number of all such positions. The caller frees the memory.
+ * Return NULL without memory. */
 uint32_t *jsp_exact_order(const struct jsp_exact *c, enum jsp_exact_sort by, uint32_t most,
                           uint32_t *n);
+
+/* Return the positions in edges[], as jsp_exact_order does. */
 uint32_t *jsp_exact_order_edges(const struct jsp_exact *c, enum jsp_exact_sort by,
                                 uint32_t most, uint32_t *n);
 

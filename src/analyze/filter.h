@@ -45,7 +45,9 @@ enum { JSP_FILTER_WHY = 200 };
  * category, with one line of explanation in `why`, which begins with the option's name. */
 int jsp_filter_open(struct jsp_filter **out, const struct jsp_filter_options *options,
                     char why[JSP_FILTER_WHY]);
-void jsp_filter_close(struct jsp_filter *f); /* NULL is allowed */
+
+/* Free the filter. NULL does nothing. */
+void jsp_filter_close(struct jsp_filter *f);
 
 /* Keep those of the n frames (leaf first) that count. Return how many; 0: the stack does
  * not count; or -ENOMEM. */

@@ -32,6 +32,8 @@ struct jsp_flows {
  * that the profile does not have. Return 0 or -ENOMEM. Free it in any case. */
 int jsp_flows_build(struct jsp_flows *f, const struct jsp_tasks *t, const struct jsp_profile *p,
                     const bool *threads);
+
+/* Free the flows. */
 void jsp_flows_free(struct jsp_flows *f);
 
 /* Return true if a span of this thread, of which `duration` is known, is shown. */

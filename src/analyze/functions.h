@@ -34,8 +34,9 @@ struct jsp_functions {
     const struct jsp_groups *groups; /* rows are of these; NULL: of functions. Borrowed */
 };
 
+/* Build the table of the selected stacks, by function. Return 0 or -ENOMEM. */
 int jsp_functions_build(struct jsp_functions *out, struct jsp_profile *p,
-                        const struct jsp_select *select); /* 0 or -ENOMEM */
+                        const struct jsp_select *select);
 
 /* Do the same by group. `groups` is borrowed as long as `out` is used; NULL: by function. */
 int jsp_functions_build_by(struct jsp_functions *out, struct jsp_profile *p,
@@ -44,8 +45,12 @@ int jsp_functions_build_by(struct jsp_functions *out, struct jsp_profile *p,
 /* Return the name of the function or group of a row. */
 const char *jsp_functions_name(const struct jsp_functions *f, const struct jsp_profile *p,
                                const struct jsp_function_row *row);
+
+/* Sort the rows. Without memory they stay unsorted, but complete. */
 void jsp_functions_sort(struct jsp_functions *f, const struct jsp_profile *p,
                         enum jsp_sort by);
+
+/* Free the rows. */
 void jsp_functions_free(struct jsp_functions *f);
 
 #endif

@@ -32,7 +32,9 @@ struct jsp_groups;
  * NULL for the others. */
 int jsp_groups_open(struct jsp_groups **out, enum jsp_group_by by,
                     const struct jsp_categories *categories);
-void jsp_groups_close(struct jsp_groups *g); /* NULL is allowed */
+
+/* Free the groups. NULL does nothing. */
+void jsp_groups_close(struct jsp_groups *g);
 
 /* Group by the values of this label, with JSP_GROUP_LABEL; borrowed. */
 void jsp_groups_by_key(struct jsp_groups *g, const char *key);
@@ -42,7 +44,10 @@ void jsp_groups_by_key(struct jsp_groups *g, const char *key);
 int jsp_groups_of(struct jsp_groups *g, const struct jsp_profile *p, uint32_t stack,
                   const struct jsp_profile_frame *frame, uint32_t *out);
 
+/* Return the number of groups. */
 uint32_t jsp_groups_n(const struct jsp_groups *g);
+
+/* Return the name of a group. */
 const char *jsp_groups_name(const struct jsp_groups *g, uint32_t group);
 
 /* Return "[vm]" and the like: the module of functions of this kind that have no file. */

@@ -41,6 +41,7 @@ int jsp_heap_seal(struct jsp_heap *h);
 /* Is this allocation live? Call it after sealing. */
 bool jsp_heap_is_live(const struct jsp_heap *h, uint64_t ordinal);
 
+/* Free what was noted of allocations. */
 void jsp_heap_free(struct jsp_heap *h);
 
 #endif

@@ -30,11 +30,17 @@ bool jsp_json_in_open(struct jsp_json_in *j, char bracket);
 /* Go to the next item of a list. Return false after the last one, which ends the list at
  * `close`: ']' or '}'. In an object, read the key after this. */
 bool jsp_json_in_next(struct jsp_json_in *j, char close);
+
+/* Read the key of the next item of an object. */
 struct jsp_json_in_raw jsp_json_in_key(struct jsp_json_in *j);
 
-/* Read a value: a string, or null in its place (.at is NULL); a whole number; any value. */
+/* Read a value that is a string, or null in its place (.at is NULL). */
 struct jsp_json_in_raw jsp_json_in_string(struct jsp_json_in *j);
+
+/* Read a value that is a whole number. */
 uint32_t jsp_json_in_number(struct jsp_json_in *j);
+
+/* Read any value, and drop it. */
 void jsp_json_in_skip(struct jsp_json_in *j);
 
 /* Return true if a string without escapes is this text. */

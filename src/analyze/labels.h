@@ -55,7 +55,10 @@ struct jsp_labels_read {
     uint32_t n_makers, makers_room;
 };
 
-int jsp_labels_init(struct jsp_labels_read *l); /* 0 or -ENOMEM */
+/* Lay out an empty table. Return 0 or -ENOMEM. */
+int jsp_labels_init(struct jsp_labels_read *l);
+
+/* Free the table. */
 void jsp_labels_free(struct jsp_labels_read *l);
 
 /* Add one chunk of jsprof/labels of this process, which is borrowed. Return 0, -ENOMEM or

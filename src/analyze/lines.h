@@ -35,6 +35,7 @@ struct jsp_line {
 int jsp_lines_answer(struct jsp_profile *p, const struct jsp_line_ask *ask,
                      struct jsp_line answer);
 
+/* Free the questions. */
 void jsp_lines_free(struct jsp_line_asks *asks);
 
 #endif

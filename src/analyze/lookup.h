@@ -69,19 +69,31 @@ struct jsp_lookup_key {
     uint32_t epoch;
 };
 
+/* Lay out empty tables. Return 0 or -ENOMEM. */
 int jsp_lookup_init(struct jsp_lookup *n);
+
+/* Free the tables. */
 void jsp_lookup_free(struct jsp_lookup *n);
 
-/* Return true if this definition would rename an existing one. The functions that add
- * return 0 or -ENOMEM. */
+/* Return true if this definition would rename an existing one. */
 bool jsp_lookup_renames(const struct jsp_lookup *n, uint64_t addr, int32_t pid,
                         struct jsp_read_text name);
+
+/* Add the name of an address. Return 0 or -ENOMEM. */
 int jsp_lookup_define(struct jsp_lookup *n, struct jsp_lookup_key key,
                       struct jsp_read_text name);
+
+/* Add a mapping. Return 0 or -ENOMEM. */
 int jsp_lookup_map_add(struct jsp_lookup *n, const struct jsp_read_map *map, int32_t pid,
                        uint32_t epoch);
+
+/* Add a chunk of symbols. Return 0 or -ENOMEM. */
 int jsp_lookup_symbols_add(struct jsp_lookup *n, const uint8_t *data, uint32_t len);
+
+/* Add a chunk of jsprof/frames. Return 0, -ENOMEM, or -EBADMSG for a bad record. */
 int jsp_lookup_kinds_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end);
+
+/* Add a chunk of jsprof/loops. Return 0, -ENOMEM, or -EBADMSG for a bad record. */
 int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t *end,
                          int32_t pid); /* also -EBADMSG, like jsp_lookup_kinds_add */
 
@@ -89,14 +101,22 @@ int jsp_lookup_loops_add(struct jsp_lookup *n, const uint8_t *at, const uint8_t 
  * -ENOMEM. */
 int jsp_lookup_seal(struct jsp_lookup *n, const struct jsp_read *capture);
 
-/* Each look-up returns NULL if the address is unknown. */
+/* Return the name of an address of generated code, or NULL if it is unknown. */
 const struct jsp_lookup_jit *jsp_lookup_jit(const struct jsp_lookup *n,
                                             struct jsp_lookup_key k);
+
+/* Return the mapping of an address, or NULL if it is unknown. */
 const struct jsp_lookup_map *jsp_lookup_map(const struct jsp_lookup *n,
                                             struct jsp_lookup_key k);
+
+/* Return the symbol of an address, or NULL if it is unknown. */
 const struct jsp_lookup_symbol *jsp_lookup_symbol(const struct jsp_lookup *n,
                                                   struct jsp_lookup_key k);
+
+/* Find the kind of a tagged address. Return false if it is unknown. */
 bool jsp_lookup_kind(const struct jsp_lookup *n, uint32_t id, uint32_t *kind);
+
+/* Return true if the address lies in an interpreter's loop. */
 bool jsp_lookup_is_loop(const struct jsp_lookup *n, struct jsp_lookup_key k);
 
 #endif

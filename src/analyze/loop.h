@@ -58,6 +58,8 @@ struct jsp_loop_ask {
 /* Return 0 or -ENOMEM. Free it in any case. */
 int jsp_loop_build(struct jsp_loop *l, const struct jsp_tasks *t, const struct jsp_profile *p,
                    const struct jsp_loop_ask *ask);
+
+/* Free the rows. */
 void jsp_loop_free(struct jsp_loop *l);
 
 #endif

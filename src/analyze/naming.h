@@ -22,8 +22,11 @@ struct jsp_naming_options { /* borrowed */
 
 struct jsp_naming;
 
-int jsp_naming_open(struct jsp_naming **out, const struct jsp_naming_options *o); /* 0, -ENOMEM */
-void jsp_naming_close(struct jsp_naming *n); /* NULL is valid */
+/* Open a naming with these options, which are borrowed. Return 0 or -ENOMEM. */
+int jsp_naming_open(struct jsp_naming **out, const struct jsp_naming_options *o);
+
+/* Free the naming. NULL does nothing. */
+void jsp_naming_close(struct jsp_naming *n);
 
 /* Set the time of the recording's end, in s, before any name is shown. 0: unknown. */
 void jsp_naming_recorded(struct jsp_naming *n, int64_t end);

@@ -44,7 +44,10 @@ struct jsp_native_files {
     uint32_t unsure;     /* files from there that the capture does not confirm */
 };
 
-int jsp_native_files_init(struct jsp_native_files *n); /* 0 or -ENOMEM */
+/* Lay out an empty list. Return 0 or -ENOMEM. */
+int jsp_native_files_init(struct jsp_native_files *n);
+
+/* Close all files and free the list. */
 void jsp_native_files_free(struct jsp_native_files *n);
 
 /* Find the file of an address in the mapping, and its address there. Return false if no

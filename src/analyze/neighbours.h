@@ -29,6 +29,8 @@ struct jsp_neighbours {
 /* jsp_filter_names decides which functions match `name`. Return 0 or -ENOMEM. */
 int jsp_neighbours_build(struct jsp_neighbours *out, struct jsp_profile *p,
                          const struct jsp_select *select, const char *name);
+
+/* Free the rows. */
 void jsp_neighbours_free(struct jsp_neighbours *n);
 
 #endif

@@ -27,6 +27,8 @@ struct jsp_order {
 
 /* Compare the runs. Return 0 or -ENOMEM. Free it in any case. */
 int jsp_order_compare(struct jsp_order *o, const struct jsp_tasks *a, const struct jsp_tasks *b);
+
+/* Free both sides. */
 void jsp_order_free(struct jsp_order *o);
 
 #endif

@@ -26,9 +26,12 @@ struct jsp_originals_at { /* the generated place of a function */
     uint32_t line, column;
 };
 
-/* A map, or a folder of maps, that counts instead of the comments; NULL: none. Borrowed. */
-int jsp_originals_open(struct jsp_originals **out, const char *maps); /* 0 or -ENOMEM */
-void jsp_originals_close(struct jsp_originals *o);                   /* NULL is valid */
+/* Open with a map, or a folder of maps, that counts instead of the comments; NULL: none.
+ * Borrowed. Return 0 or -ENOMEM. */
+int jsp_originals_open(struct jsp_originals **out, const char *maps);
+
+/* Free all maps. NULL does nothing. */
+void jsp_originals_close(struct jsp_originals *o);
 
 /* Set the time of the recording's end, in s. 0: unknown. */
 void jsp_originals_recorded(struct jsp_originals *o, int64_t end);
@@ -61,7 +64,11 @@ int jsp_originals_read(struct jsp_originals *o, struct jsp_source *s, const char
 struct jsp_originals_defect {
     const char *file, *why;
 };
+
+/* Return how many files were mapped. */
 uint32_t jsp_originals_n_mapped(const struct jsp_originals *o);
+
+/* Describe the i-th file that has a map which is not used. Return false if there are fewer. */
 bool jsp_originals_defect(const struct jsp_originals *o, uint32_t i,
                           struct jsp_originals_defect *out);
 

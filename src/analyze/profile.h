@@ -202,8 +202,11 @@ struct jsp_profile_options {
 /* Return the time of day of a moment of the capture, in s, or 0 if unknown. */
 int64_t jsp_profile_day(const struct jsp_read *capture, int64_t time);
 
+/* Load the capture with these options. Return 0 or -ENOMEM. */
 int jsp_profile_load(struct jsp_profile *p, const struct jsp_read *capture,
-                     const struct jsp_profile_options *options); /* 0 or -ENOMEM */
+                     const struct jsp_profile_options *options);
+
+/* Free the profile. */
 void jsp_profile_free(struct jsp_profile *p);
 
 /* Return the options with which the profile was loaded. */
@@ -231,25 +234,30 @@ int jsp_profile_function(struct jsp_profile *p, const struct jsp_profile_address
 int jsp_profile_place(struct jsp_profile *p, const struct jsp_profile_address *at, uint64_t line,
                       struct jsp_profile_frame *out);
 
-/* Set the context of the next address of a stack: after a context marker, and after a
- * frame. In our recordings a caller's address is that of the call, in other programs' the
- * return address. */
+/* Set the context of the next address of a stack, after a context marker. */
 void jsp_profile_marker(struct jsp_profile_address *a);
+
+/* Set the context of the next address of a stack, after a frame. In our recordings a caller's
+ * address is that of the call, in other programs' the return address. */
 void jsp_profile_next(const struct jsp_profile *p, struct jsp_profile_address *a);
 
 /* Return true for perf's markers inside a stack: not a frame, but the context of the next
  * ones. */
 bool jsp_profile_is_marker(uint64_t addr);
+
+/* Return true for the markers after which frames are those of a kernel or a hypervisor. */
 bool jsp_profile_is_kernel_marker(uint64_t addr);
 
 /* "cpu_ns", "wall_ns", "samples", "alloc_bytes", "live_bytes": the unit, for programs. */
 const char *jsp_unit_key(enum jsp_value unit);
 
+/* Return true if values of this unit are times. */
 static inline bool jsp_unit_is_time(enum jsp_value unit)
 {
     return unit < JSP_VALUE_COUNT;
 }
 
+/* Return true if values of this unit are bytes. */
 static inline bool jsp_unit_is_bytes(enum jsp_value unit)
 {
     return unit > JSP_VALUE_COUNT;
@@ -275,12 +283,13 @@ const char *jsp_tier_name(const struct jsp_profile_frame *frame);
 const struct jsp_thread_info *jsp_profile_thread(const struct jsp_profile *p, int32_t pid,
                                                  int32_t tid);
 
-/* Return true if samples of this profile have states. */
+/* Return true if samples of this profile have labels. */
 static inline bool jsp_profile_has_labels(const struct jsp_profile *p)
 {
     return p->labels.n_sets > 1;
 }
 
+/* Return true if samples of this profile have states. */
 static inline bool jsp_profile_has_states(const struct jsp_profile *p)
 {
     return p->n_states > 1;

@@ -24,6 +24,7 @@ struct jsp_relayed {
     uint32_t n, room;
 };
 
+/* Free the stacks. */
 void jsp_relayed_free(struct jsp_relayed *r);
 
 /* Add a chunk, and its names of functions to `names`, for the process and the epoch of `key`.

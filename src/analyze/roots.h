@@ -27,6 +27,8 @@ struct jsp_roots {
 /* Find the folders, and cut them off the names of the functions that both profiles know. Resolve
  * the stacks before. Return 0 or -ENOMEM. */
 int jsp_roots_strip(struct jsp_roots *r, struct jsp_profile *const of[2]);
+
+/* Free the folders. */
 void jsp_roots_free(struct jsp_roots *r);
 
 #endif

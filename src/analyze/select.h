@@ -24,6 +24,7 @@ struct jsp_select {
     const bool *left_out; /* NULL: none; or a flag for each stack that does not count */
 };
 
+/* Return true if the stack's thread is selected. */
 static inline bool jsp_select_has(const struct jsp_select *s, const struct jsp_stack *k)
 {
     return !s || !s->threads || s->threads[k->thread];

@@ -31,6 +31,8 @@ int jsp_source_below(struct jsp_source *s, const char *path, const char *directo
 
 /* Make a source of a text, which it then owns, also after -ENOMEM. Return 0 or -ENOMEM. */
 int jsp_source_of_text(struct jsp_source *s, const char *path, char *text, size_t size);
+
+/* Free the text. */
 void jsp_source_free(struct jsp_source *s);
 
 /* Return line `n`, counted from 1, without its end; empty where there is none. */

@@ -46,6 +46,8 @@ struct jsp_source_map {
  * empty. */
 int jsp_source_map_read(struct jsp_source_map *m, const char *text, size_t len,
                         const char **why);
+
+/* Free the map. */
 void jsp_source_map_free(struct jsp_source_map *m);
 
 /* Return the segment of a place: the last one of its line that begins at or before it. NULL:

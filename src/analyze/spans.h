@@ -28,6 +28,8 @@ bool jsp_spans_is_named(const struct jsp_read_mark *m, const char *name);
 /* Find the marks with this name, or with "GROUP/NAME", of all processes. Return 0 or -ENOMEM.
  * The caller calls jsp_spans_free also after an error. */
 int jsp_spans_of_marks(struct jsp_spans *s, const struct jsp_read *capture, const char *name);
+
+/* Free the spans. */
 void jsp_spans_free(struct jsp_spans *s);
 
 /* Return true if a span overlaps [from, to], a moment if both are equal. */

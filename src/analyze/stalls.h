@@ -60,6 +60,8 @@ struct jsp_stalls_ask {
 };
 int jsp_stalls_find(struct jsp_stalls_found *out, const struct jsp_tasks *t,
                     struct jsp_profile *p, const struct jsp_stalls_ask *ask);
+
+/* Free the turns. */
 void jsp_stalls_free(struct jsp_stalls_found *s);
 
 /* "function", "collection", "blocking", "processor", "unknown"; ends with NULL. */

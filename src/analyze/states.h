@@ -26,7 +26,8 @@ struct jsp_states_read {
     /* Always: by_call has the number and the process of each of calls[0..n_calls) */
 };
 
-int jsp_states_init(struct jsp_states_read *s); /* 0 or -ENOMEM */
+/* Lay out an empty table. Return 0 or -ENOMEM. */
+int jsp_states_init(struct jsp_states_read *s);
 
 /* Add one chunk of jsprof/states of this process, which is borrowed. Return 0, -ENOMEM or
  * -EBADMSG: it holds a bad record (the parts before it are added). */
@@ -40,6 +41,8 @@ void jsp_states_get(const struct jsp_states_read *s, struct jsp_weights_cursor *
 /* Return the name of a system call, empty if the capture has none. */
 struct jsp_read_text jsp_states_name(const struct jsp_states_read *s, uint64_t number,
                                      int32_t pid);
+
+/* Free the table. */
 void jsp_states_free(struct jsp_states_read *s);
 
 #endif

@@ -93,6 +93,8 @@ struct jsp_tasks {
 /* Read them all. A capture without any has arrays without elements. Return 0 or -ENOMEM, with
  * nothing to free. */
 int jsp_tasks_read(struct jsp_tasks *t, const struct jsp_profile *p);
+
+/* Free the tasks. */
 void jsp_tasks_free(struct jsp_tasks *t);
 
 /* Store the frames of a stack, leaf first. Return how many, or -ENOMEM. */

@@ -52,9 +52,13 @@ struct tasks_work {
     uint32_t threads_room, firsts_room, n_firsts, readies_room, n_readies;
 };
 
-/* -- tasks_find.c: return the position, or JSP_TASK_NONE; add one, 0 or -ENOMEM. */
+/* -- tasks_find.c */
+
+/* Return the position, or JSP_TASK_NONE. */
 uint32_t jsp_tasks_work_find(const struct tasks_work *w, enum tasks_space space, int32_t pid,
                              uint64_t number);
+
+/* Add a position. Return 0 or -ENOMEM. */
 int jsp_tasks_work_add(struct tasks_work *w, enum tasks_space space, int32_t pid,
                        uint64_t number, uint32_t at);
 

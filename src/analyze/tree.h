@@ -33,8 +33,11 @@ struct jsp_tree_options {
     bool is_recursive; /* a function that calls itself has one node for each level */
 };
 
+/* Build the tree of the selected stacks. Return 0 or -ENOMEM. */
 int jsp_tree_build(struct jsp_tree *out, struct jsp_profile *p,
-                   const struct jsp_tree_options *options); /* 0 or -ENOMEM */
+                   const struct jsp_tree_options *options);
+
+/* Free the tree. */
 void jsp_tree_free(struct jsp_tree *t);
 
 #endif

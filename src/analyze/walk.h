@@ -28,6 +28,7 @@ struct jsp_walk_item {
     uint64_t weight, cpu_ns; /* as in struct jsp_weight */
 };
 
+/* Begin before the first sample. */
 void jsp_walk_start(struct jsp_walk *w, struct jsp_profile *p,
                     const struct jsp_select *select);
 

@@ -49,6 +49,7 @@ int jsp_weights_block(struct jsp_weights *w, const uint8_t **at,
                       const struct jsp_weights_block *chunk,
                       const struct jsp_weights_record *record);
 
+/* Begin before the first record. */
 void jsp_weights_start(const struct jsp_weights *w, struct jsp_weights_cursor *c);
 
 /* Store the record of sample `ordinal`, which increases by one from call to call. */
@@ -60,7 +61,11 @@ void jsp_weights_get(const struct jsp_weights *w, struct jsp_weights_cursor *c,
 const struct jsp_weights_block *jsp_weights_at(const struct jsp_weights *w,
                                                const struct jsp_weights_cursor *c,
                                                uint64_t ordinal);
+
+/* Go to the next record, after the caller has read one. */
 void jsp_weights_step(const struct jsp_weights *w, struct jsp_weights_cursor *c);
+
+/* Free the list of blocks. */
 void jsp_weights_free(struct jsp_weights *w);
 
 #endif

@@ -52,7 +52,10 @@ struct jsp_profile_work {
     uint64_t reported;
 };
 
+/* Find the process, or add it. Return 0 or -ENOMEM. */
 int jsp_work_process(struct jsp_profile *p, int32_t pid, struct jsp_process **out);
+
+/* Report that so many bytes were read, if the caller asked for it. */
 void jsp_work_progress(struct jsp_profile *p, uint64_t done);
 
 /* Store the frame of a name; its function may be new. Return 0 or -ENOMEM. */
@@ -80,14 +83,18 @@ bool jsp_work_counts(const struct jsp_profile *p, const struct jsp_read_frame *f
 /* Return true if a span of time touches the one with which the profile was loaded. */
 bool jsp_work_overlaps(const struct jsp_profile *p, int64_t from, int64_t to);
 
-/* First pass: everything but samples. Second pass: samples. Both return 0 or -ENOMEM. */
+/* Make the first pass: read everything but samples. Return 0 or -ENOMEM. */
 int jsp_scan_frames(struct jsp_profile *p);
+
+/* Make the second pass: read the samples. Return 0 or -ENOMEM. */
 int jsp_scan_samples(struct jsp_profile *p);
 
 /* Find the stack of the profile on which a sample was counted. Return false if there is
  * none. */
 bool jsp_scan_find(struct jsp_profile *p, const struct jsp_read_frame *f,
                    const struct jsp_sample *sample, uint32_t *stack);
+
+/* Return what the sample counts in the unit of the profile. */
 uint64_t jsp_scan_value(const struct jsp_profile *p, const struct jsp_sample *sample);
 
 #endif

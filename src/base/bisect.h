@@ -37,25 +37,28 @@ struct jsp_bisect_number {
     uint64_t key;
 };
 
+/* Return true if the item's number is below the key. For jsp_bisect. */
 static inline bool jsp_bisect_is_below(const void *item, const void *key)
 {
     const struct jsp_bisect_number *than = key;
     return *(const uint64_t *)((const char *)item + than->offset) < than->key;
 }
 
+/* Return true if the item's number is at most the key. For jsp_bisect. */
 static inline bool jsp_bisect_is_up_to(const void *item, const void *key)
 {
     const struct jsp_bisect_number *than = key;
     return *(const uint64_t *)((const char *)item + than->offset) <= than->key;
 }
 
-/* Return how many of `n` items have a number below the key; how many have at most the key. */
+/* Return how many of `n` sorted items have a number below the key. */
 __attribute__((always_inline)) static inline size_t
 jsp_bisect_below(const void *items, size_t n, size_t each, struct jsp_bisect_number than)
 {
     return jsp_bisect(items, n, each, jsp_bisect_is_below, &than);
 }
 
+/* Return how many of `n` sorted items have a number of at most the key. */
 __attribute__((always_inline)) static inline size_t
 jsp_bisect_up_to(const void *items, size_t n, size_t each, struct jsp_bisect_number than)
 {

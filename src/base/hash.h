@@ -23,9 +23,14 @@ struct jsp_hash {
     uint64_t seed;
 };
 
-int jsp_hash_init(struct jsp_hash *t, uint32_t expected); /* 0 or -ENOMEM */
+/* Allocate a table for about `expected` items. Return 0 or -ENOMEM. */
+int jsp_hash_init(struct jsp_hash *t, uint32_t expected);
+
+/* Free the table and zero it. A zeroed table may be freed. */
 void jsp_hash_free(struct jsp_hash *t);
-int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position); /* 0 or -ENOMEM */
+
+/* Add the item at `position` with this hash. Return 0 or -ENOMEM; then nothing is added. */
+int jsp_hash_add(struct jsp_hash *t, uint32_t hash, uint32_t position);
 
 /* Note that the item at `position` with this hash has moved to `to`. */
 void jsp_hash_move(struct jsp_hash *t, uint32_t hash, uint32_t position, uint32_t to);
@@ -44,6 +49,7 @@ static inline uint32_t jsp_hash_next(const struct jsp_hash *t, uint32_t hash,
     }
 }
 
+/* Return the hash `h`, continued with one more word. */
 static inline uint64_t jsp_hash_mix(uint64_t h, uint64_t word)
 {
     h = (h ^ word) * 0x9E3779B97F4A7C15u;
@@ -53,6 +59,8 @@ static inline uint64_t jsp_hash_mix(uint64_t h, uint64_t word)
 /* Hash `n` words at any address, in four independent lanes so that the multiplies
  * overlap. */
 uint64_t jsp_hash_words(uint64_t seed, const void *words, size_t n);
+
+/* Hash `n` bytes at any address. */
 uint64_t jsp_hash_bytes(uint64_t seed, const void *bytes, size_t n);
 
 #endif

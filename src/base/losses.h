@@ -51,14 +51,10 @@ struct jsp_loss_row {
 };
 extern const struct jsp_loss_row jsp_losses[JSP_N_LOSSES];
 
-/* Return all expirations that were lost, by any cause. */
+/* Return the expirations that these counters lost, by every cause. */
 uint64_t jsp_losses_sum(const uint64_t lost[JSP_N_LOSSES]);
 
-/* Return the expirations that hide time of the program: those of all causes but the ones that
- * the host asked for. */
-uint64_t jsp_losses_unasked(const uint64_t lost[JSP_N_LOSSES]);
-
-/* Copy the fields of a host's counters that are losses. */
-void jsp_losses_of_stats(uint64_t lost[JSP_N_LOSSES], const jsprof_stats *stats);
+/* Return the expirations that the statistics count as lost, by every cause: expirations - kept. */
+uint64_t jsp_losses_of_stats(const jsprof_stats *stats);
 
 #endif

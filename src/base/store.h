@@ -17,8 +17,11 @@ struct jsp_store {
     char *next;
 };
 
+/* Return a copy of `len` bytes with a NUL, which lives as long as the store. NULL: no memory. */
 char *jsp_store_text(struct jsp_store *s, const char *text,
-                     size_t len); /* NULL: no memory */
+                     size_t len);
+
+/* Free all texts and zero the store. */
 void jsp_store_free(struct jsp_store *s);
 
 #endif

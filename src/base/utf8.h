@@ -16,6 +16,7 @@ struct jsp_utf8_first {
     unsigned char low, high;
 };
 
+/* Return what this first byte says. Length 0: no character begins with it. */
 static inline struct jsp_utf8_first jsp_utf8_first(unsigned char byte)
 {
     if (byte < 0x80)

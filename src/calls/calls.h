@@ -53,7 +53,10 @@ struct jsp_calls_session {
     uint32_t written_epoch;
 };
 
+/* Lay out a zeroed session without modes and members. */
 void jsp_calls_open(struct jsp_calls_session *s);
+
+/* Free the session's tables. No thread is attached any more. */
 void jsp_calls_close(struct jsp_calls_session *s);
 
 /* Change the modes of these threads, which are the session's. The caller holds the
@@ -62,6 +65,8 @@ int jsp_calls_set(struct jsp_calls_session *s, struct jsp_thread *threads, uint3
 
 /* Give the calling thread a table if modes are on. Return 0 or -ENOMEM. */
 int jsp_calls_attach(struct jsp_calls_session *s, struct jsp_thread *t);
+
+/* Stop counting for the calling thread, end its open calls, and keep what it counted. */
 void jsp_calls_detach(struct jsp_calls_session *s, struct jsp_thread *t);
 
 /* Do the same as detach, on any other thread, for a thread that has ended. */
@@ -93,6 +98,8 @@ struct jsp_calls_account {
     uint32_t threads, waiting, modes;
 };
 
+/* Return the account of all threads, gone ones included. There is a table; the caller holds
+ * the lock of the threads. */
 struct jsp_calls_account jsp_calls_account(const struct jsp_calls_session *s);
 
 /* -- Output ------------------------------------------------------------------- */

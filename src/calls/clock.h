@@ -36,6 +36,7 @@ struct jsp_calls_rate {
     uint32_t off_ppm; /* difference between the rate since open and the rate at open */
 };
 
+/* Return the clock's time in ticks. Any thread, also in a handler. */
 static inline uint64_t jsp_calls_now(const struct jsp_calls_clock *clock)
 {
     if (__builtin_expect(clock->source == JSP_CALLS_COUNTER, 1))
@@ -46,6 +47,8 @@ static inline uint64_t jsp_calls_now(const struct jsp_calls_clock *clock)
 /* Open the best clock available; this takes about two milliseconds. */
 void jsp_calls_clock_open(struct jsp_calls_clock *clock);
 
+/* Return the rate as known now: as measured since open if that is long ago and near the rate
+ * at open, otherwise the rate at open. */
 struct jsp_calls_rate jsp_calls_clock_rate(const struct jsp_calls_clock *clock);
 
 /* Convert any number of ticks without overflow. */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Return the processor's counter. */
 static inline uint64_t jsp_counter_now(void)
 {
     uint64_t now;
@@ -16,6 +17,7 @@ static inline uint64_t jsp_counter_now(void)
     return now;
 }
 
+/* Return a pointer that is unique to this thread, without a system call. */
 static inline const void *jsp_counter_thread(void)
 {
     const void *self;
@@ -23,6 +25,7 @@ static inline const void *jsp_counter_thread(void)
     return self;
 }
 
+/* Add to a word that this thread alone writes. */
 static inline void jsp_counter_add(_Atomic uint64_t *word, uint64_t by)
 {
     /* ORDER: relaxed, both. Only one thread writes the word. */

@@ -15,11 +15,13 @@
 
 #include "image/descriptor.h"
 
+/* Return the processor's counter. */
 static inline uint64_t jsp_counter_now(void)
 {
     return __builtin_ia32_rdtsc();
 }
 
+/* Return a pointer that is unique to this thread, without a system call. */
 static inline const void *jsp_counter_thread(void)
 {
     /* the ABI stores it there; reading it again is cheaper than keeping it */
@@ -28,7 +30,7 @@ static inline const void *jsp_counter_thread(void)
     return self;
 }
 
-/* One instruction; compilers would make three. */
+/* Add to a word that this thread alone writes, in one instruction; compilers would make three. */
 static inline void jsp_counter_add(_Atomic uint64_t *word, uint64_t by)
 {
     __asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(by) : "cc");

@@ -13,6 +13,7 @@
 
 enum { JSP_CALLS_NO_DEPTH = UINT32_MAX }; /* jsprof_pop reports an empty stack by this */
 
+/* Return the key of the array's entry at this depth. */
 static inline uintptr_t jsp_calls_array_key(uint32_t depth)
 {
     return (uintptr_t)depth << 2 | JSP_CALLS_KEY_ARRAY;
@@ -25,6 +26,7 @@ struct jsp_calls_place {
     const jsprof_link *link;
 };
 
+/* Return the key of the place: its link, or the array's entry at `depth`. */
 static inline uintptr_t jsp_calls_key(const struct jsp_calls *c, struct jsp_calls_place place,
                                       uint32_t depth)
 {
@@ -37,6 +39,7 @@ static inline jsprof_link *jsp_calls_host_link(uintptr_t key)
     return (jsprof_link *)(key << 2 | JSP_CALLS_KEY_HOST);
 }
 
+/* Begin a call of `f` at this place. */
 void jsp_calls_enter(struct jsp_calls *c, const jsprof_function *f,
                      struct jsp_calls_place place);
 
@@ -52,6 +55,7 @@ void jsp_calls_unwind(struct jsp_calls *c, struct jsp_calls_place place, bool is
 void jsp_calls_tail(struct jsp_calls *c, const jsprof_function *f,
                     struct jsp_calls_place place);
 
+/* Charge an allocation to the innermost call. */
 void jsp_calls_alloc(struct jsp_calls *c, struct jsp_calls_place place, uint64_t bytes);
 
 /* Note that the thread now runs on `stack`, see jsprof_stack_switch. */

@@ -15,6 +15,7 @@ static inline uint64_t open_get(const _Atomic uint64_t *word)
     return jsp_counted(word);
 }
 
+/* Store a word that only the owner writes. */
 static inline void open_set(_Atomic uint64_t *word, uint64_t value)
 {
     /* ORDER: relaxed. One writer; readers of several words check that the version has not
@@ -42,6 +43,7 @@ static inline void jsp_calls_in(struct jsp_calls *c)
     atomic_thread_fence(memory_order_release); /* ORDER: release, Q1 */
 }
 
+/* End an event: the table is the calling thread's again. */
 static inline void jsp_calls_out(struct jsp_calls *c)
 {
     /* Q2. ORDER: release, pairs with Q4: the event is whole. */
@@ -94,8 +96,8 @@ static inline void jsp_calls_advance(struct jsp_calls *c, enum jsp_calls_event e
 
 /* -- Open calls --------------------------------------------------------------- */
 
-/* Note one more activation on the running stack, or one less. Activations are opened from
- * the outermost to the innermost. */
+/* Note one more activation of the row on the running stack. Activations are opened from the
+ * outermost to the innermost. */
 static inline void jsp_calls_row_open(const struct jsp_calls *c, struct jsp_calls_row *row,
                                       const struct jsp_calls_entry *e)
 {
@@ -108,6 +110,8 @@ static inline void jsp_calls_row_open(const struct jsp_calls *c, struct jsp_call
         open_set(&row->start_bytes, open_get(&c->bytes_now));
 }
 
+/* End the activation that `e` opened in the row: add its time and bytes. Nothing happens if an
+ * outer one is open. */
 static inline void jsp_calls_row_close(const struct jsp_calls *c, struct jsp_calls_row *row,
                                        const struct jsp_calls_entry *e)
 {
@@ -130,6 +134,7 @@ static inline void jsp_calls_entry_open(struct jsp_calls *c, const struct jsp_ca
         jsp_calls_row_open(c, &c->gc, e);
 }
 
+/* End the activations of an entry: of its function, its edge and the garbage collection. */
 static inline void jsp_calls_entry_close(struct jsp_calls *c, const struct jsp_calls_entry *e)
 {
     jsp_calls_row_close(c, jsp_calls_row(e), e);
@@ -141,23 +146,27 @@ static inline void jsp_calls_entry_close(struct jsp_calls *c, const struct jsp_c
 
 /* -- The stack --------------------------------------------------------------------- */
 
+/* Store the innermost entry. */
 OPEN_INLINE void jsp_calls_top_is(struct jsp_calls *c, struct jsp_calls_entry *e)
 {
     /* ORDER: relaxed, as in open_set. */
     atomic_store_explicit(&c->top, e, memory_order_relaxed);
 }
 
+/* Store the row of the entry's function. */
 OPEN_INLINE void jsp_calls_row_is(struct jsp_calls_entry *e, struct jsp_calls_row *row)
 {
     /* ORDER: relaxed, as in open_set. */
     atomic_store_explicit(&e->row, row, memory_order_relaxed);
 }
 
+/* Return the entry below all calls of the running stack. */
 static inline struct jsp_calls_entry *jsp_calls_floor(struct jsp_calls *c)
 {
     return &c->levels[c->level].floor;
 }
 
+/* Return the index of the entry's function. */
 static inline uint32_t jsp_calls_index(const struct jsp_calls *c, const struct jsp_calls_entry *e)
 {
     return (uint32_t)(jsp_calls_row(e) - c->rows);
@@ -189,6 +198,7 @@ static inline struct jsp_calls_entry *jsp_calls_entry_take(struct jsp_calls *c)
     return e;
 }
 
+/* End the innermost call. */
 static inline void jsp_calls_pop(struct jsp_calls *c)
 {
     struct jsp_calls_entry *e = jsp_calls_top(c);

@@ -17,6 +17,7 @@ struct jsp_calls_cell {
     uint64_t self_bytes, total_bytes;
 };
 
+/* Add a cell to a sum. */
 void jsp_calls_cell_add(struct jsp_calls_cell *sum, const struct jsp_calls_cell *more);
 
 /* The moment up to which the time of open calls counts. */
@@ -27,12 +28,19 @@ struct jsp_calls_horizon {
     bool torn;       /* the naps were used up, so rows may mix two moments */
 };
 
+/* Return the present moment of this table, as the horizon of a reading. The caller holds the
+ * lock of the threads. */
 struct jsp_calls_horizon jsp_calls_horizon(const struct jsp_calls *c);
 
+/* Read the row of a function, with the time of its open calls up to the horizon. */
 void jsp_calls_read_function(const struct jsp_calls *c, uint32_t index,
                              struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
+
+/* Read the row of an edge, likewise. */
 void jsp_calls_read_edge(const struct jsp_calls *c, uint32_t edge,
                          struct jsp_calls_horizon *h, struct jsp_calls_cell *out);
+
+/* Read the row of the garbage collection, likewise. */
 void jsp_calls_read_gc(const struct jsp_calls *c, struct jsp_calls_horizon *h,
                        struct jsp_calls_cell *out);
 

@@ -152,12 +152,16 @@ struct jsp_calls {
 
 /* Return a zeroed struct with this clock and one holder, or NULL without memory. */
 struct jsp_calls_shared *jsp_calls_shared_new(const struct jsp_calls_clock *clock);
+
+/* Give up one hold, and free it after the last. NULL does nothing. */
 void jsp_calls_shared_drop(struct jsp_calls_shared *shared);
 
 /* Create a table for the thread whose jsp_calls_me() is `owner`. A table of no thread
  * needs an owner that is not NULL, too. Return 0 or a negative errno. */
 int jsp_calls_create(struct jsp_calls **out, struct jsp_calls_shared *shared,
                      const void *owner);
+
+/* Free the table, which no thread uses any more. NULL does nothing. */
 void jsp_calls_destroy(struct jsp_calls *c);
 
 /* Return a pointer that is unique to this thread, without a system call. */
@@ -184,20 +188,22 @@ static inline void jsp_calls_give(jsprof_thread *t, struct jsp_calls *c)
     t->calls = c;
 }
 
-/* Return the innermost entry, and a function's row. Only the owner stores them; a reader
- * checks afterwards that the version is the same. */
+/* Return the innermost entry. Only the owner stores it; a reader checks afterwards that the
+ * version is the same. */
 static inline struct jsp_calls_entry *jsp_calls_top(const struct jsp_calls *c)
 {
     /* ORDER: relaxed. As above. */
     return atomic_load_explicit(&c->top, memory_order_relaxed);
 }
 
+/* Return the row of the entry's function, under the same rule. */
 static inline struct jsp_calls_row *jsp_calls_row(const struct jsp_calls_entry *e)
 {
     /* ORDER: relaxed. As above. */
     return atomic_load_explicit(&e->row, memory_order_relaxed);
 }
 
+/* Note that the function has counts, before the first one. */
 static inline void jsp_calls_touch(struct jsp_calls *c, uint32_t index)
 {
     _Atomic uint8_t *touched = (_Atomic uint8_t *)&c->touched[index / JSP_CALLS_BLOCK];
@@ -206,6 +212,7 @@ static inline void jsp_calls_touch(struct jsp_calls *c, uint32_t index)
         atomic_store_explicit(touched, 1, memory_order_relaxed); /* ORDER: relaxed, same */
 }
 
+/* Return true if a function of the block has counts. */
 static inline bool jsp_calls_is_touched(const struct jsp_calls *c, uint32_t block)
 {
     const _Atomic uint8_t *touched = (const _Atomic uint8_t *)&c->touched[block];
@@ -213,6 +220,7 @@ static inline bool jsp_calls_is_touched(const struct jsp_calls *c, uint32_t bloc
     return atomic_load_explicit(touched, memory_order_relaxed);
 }
 
+/* Return the counter of the function, which is used while only counts are on. */
 static inline _Atomic uint64_t *jsp_calls_count(const struct jsp_calls *c, uint32_t index)
 {
     return (_Atomic uint64_t *)&c->counts[index];

@@ -20,7 +20,12 @@
 /* jsprof/samples, jsprof/pcs, jsprof/states: a block for samples from ordinal `first` has `count`
  * records. */
 enum { JSP_EMBEDDED_BLOCK = 1 + 2 * JSP_VARINT_MAX }; /* largest size */
+
+/* Write the head of a block to `to`, which has room for JSP_EMBEDDED_BLOCK bytes. Return its
+ * length. */
 size_t jsp_embedded_block_put(uint8_t *to, uint64_t first, uint64_t count);
+
+/* Read the head of a block and move *at after it. Return false if it is malformed. */
 bool jsp_embedded_block_get(const uint8_t **at, const uint8_t *end, uint64_t *first,
                             uint64_t *count);
 
@@ -35,7 +40,11 @@ struct jsp_weight {
     bool known;           /* weight and cpu_ns come from the file */
 };
 enum { JSP_EMBEDDED_WEIGHT = 4 * JSP_VARINT_MAX }; /* largest size, without lines */
+
+/* Write a weight without its lines, to JSP_EMBEDDED_WEIGHT bytes. Return the length. */
 size_t jsp_embedded_weight_put(uint8_t *to, const struct jsp_weight *weight);
+
+/* Read a weight; its lines stay where they are. Return false if it is malformed. */
 bool jsp_embedded_weight_get(const uint8_t **at, const uint8_t *end, struct jsp_weight *out);
 
 /* jsprof/pcs: the rows of one sample. `skip` samples before it have no record. */
@@ -44,23 +53,46 @@ struct jsp_embedded_pcs {
     uint32_t n;
     const uint8_t *rows; /* n varints, each a row + 1, leaf first */
 };
+
+/* Write the rows of one sample, as varints. Return the length. */
 size_t jsp_embedded_pcs_put(uint8_t *to, uint64_t skip, const uint32_t *rows, uint32_t n);
+
+/* Read the rows of one sample, which stay where they are. Return false if it is malformed. */
 bool jsp_embedded_pcs_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_pcs *out);
 
-/* jsprof/states: the state of one sample; and the name of a system call, after its tag. The
- * caller of name_put has room for JSP_EMBEDDED_CALL_NAME bytes and the text. */
+/* jsprof/states: largest sizes of a state, and of a system call's name without its text. */
 enum { JSP_EMBEDDED_STATE = 4 * JSP_VARINT_MAX, JSP_EMBEDDED_CALL_NAME = 1 + 2 * JSP_VARINT_MAX };
+
+/* jsprof/states: write the state of one sample, to JSP_EMBEDDED_STATE bytes. Return the
+ * length. */
 size_t jsp_embedded_state_put(uint8_t *to, const struct jsp_read_state *state);
+
+/* Read the state of one sample. Return false if it is malformed. */
 bool jsp_embedded_state_get(const uint8_t **at, const uint8_t *end, struct jsp_read_state *out);
+
+/* Write the name of a system call after its tag, to JSP_EMBEDDED_CALL_NAME bytes and those of
+ * the text. Return the length. */
 size_t jsp_embedded_call_name_put(uint8_t *to, uint64_t number, struct jsp_read_text name);
+
+/* Read the name of a system call, after its tag. The text is borrowed. Return false if it is
+ * malformed. */
 bool jsp_embedded_call_name_get(const uint8_t **at, const uint8_t *end, uint64_t *number,
                                 struct jsp_read_text *name);
 
-/* jsprof/frames: the kind of a tagged address; jsprof/loops: the code of a loop. */
+/* jsprof/frames and jsprof/loops: two numbers. */
 enum { JSP_EMBEDDED_PAIR = 2 * JSP_VARINT_MAX }; /* largest size */
+
+/* jsprof/frames: write the kind of a tagged address, to JSP_EMBEDDED_PAIR bytes. Return the
+ * length. */
 size_t jsp_embedded_kind_put(uint8_t *to, uint32_t id, uint64_t kind);
+
+/* Read the kind of a tagged address. Return false if it is malformed. */
 bool jsp_embedded_kind_get(const uint8_t **at, const uint8_t *end, uint32_t *id, uint64_t *kind);
+
+/* jsprof/loops: write the code of a loop, to JSP_EMBEDDED_PAIR bytes. Return the length. */
 size_t jsp_embedded_loop_put(uint8_t *to, const uint64_t range[2]);
+
+/* Read the code of a loop. Return false if it is malformed. */
 bool jsp_embedded_loop_get(const uint8_t **at, const uint8_t *end, uint64_t range[2]);
 
 /* jsprof/listings: the head of a record; `count` rows follow one of JSP_WIRE_LISTING_ROWS. */
@@ -71,7 +103,12 @@ struct jsp_embedded_listing {
     struct jsp_read_text name;  /* of JSP_WIRE_LISTING */
 };
 enum { JSP_EMBEDDED_LISTING = 1 + 3 * JSP_VARINT_MAX }; /* largest size, without name */
+
+/* Write the head of a record, to JSP_EMBEDDED_LISTING bytes and those of the name. Return the
+ * length. */
 size_t jsp_embedded_listing_put(uint8_t *to, const struct jsp_embedded_listing *listing);
+
+/* Read the head of a record. The name is borrowed. Return false if it is malformed. */
 bool jsp_embedded_listing_get(const uint8_t **at, const uint8_t *end,
                               struct jsp_embedded_listing *out);
 
@@ -84,7 +121,12 @@ struct jsp_embedded_row {
     const uint8_t *packed;   /* n_targets varints */
     struct jsp_read_text text;
 };
+
+/* Write one row of a listing. Return the length. */
 size_t jsp_embedded_row_put(uint8_t *to, const struct jsp_embedded_row *row);
+
+/* Read one row of a listing. Its text and targets are borrowed. Return false if it is
+ * malformed. */
 bool jsp_embedded_row_get(const uint8_t **at, const uint8_t *end, struct jsp_embedded_row *out);
 
 /* jsprof/calls: any record. Figures of a row: calls, self, total, self_bytes, total_bytes. */
@@ -107,7 +149,11 @@ struct jsp_embedded_call {
         uint64_t fields[JSP_WIRE_COMMIT_FIELDS];
     };
 };
+
+/* Write a record of jsprof/calls. Return the length. */
 size_t jsp_embedded_call_put(uint8_t *to, const struct jsp_embedded_call *record);
+
+/* Read a record of jsprof/calls. Texts are borrowed. Return false if it is malformed. */
 bool jsp_embedded_call_get(const uint8_t **at, const uint8_t *end,
                            struct jsp_embedded_call *out);
 
@@ -177,9 +223,12 @@ struct jsp_embedded_account {
     };
 };
 enum { JSP_EMBEDDED_ACCOUNT = 1536 }; /* largest size, with the newline */
+
+/* Write a line with its newline, to JSP_EMBEDDED_ACCOUNT bytes. Return its length. */
 size_t jsp_embedded_account_put(char *to, const struct jsp_embedded_account *line);
 
-/* Skip words of a newer writer. *at moves after the line also if that is none. */
+/* Read a line; words of a newer writer are skipped. *at moves after the line also if that is
+ * none. Return false if it is malformed. */
 bool jsp_embedded_account_get(const uint8_t **at, const uint8_t *end,
                               struct jsp_embedded_account *out);
 

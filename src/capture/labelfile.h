@@ -33,13 +33,18 @@ struct jsp_labels_pair {
 
 enum { JSP_LABELS_RECORD = 1 + 3 * JSP_VARINT_MAX + JSP_LABELS_TRACE };
 
-/* Largest size: JSP_LABELS_RECORD and the bytes of the pairs. */
+/* Write a record to `to`, which has room for JSP_LABELS_RECORD bytes and those of the pairs.
+ * Return its length. */
 size_t jsp_labels_record_put(uint8_t *to, const struct jsp_labels_record *r);
+
+/* Read a record and move *at after it. Return false if it is malformed. */
 bool jsp_labels_record_get(const uint8_t **at, const uint8_t *end,
                            struct jsp_labels_record *out);
 
-/* Largest size: two numbers and the texts. */
+/* Write a pair to `to`, which has room for two numbers and the texts. Return its length. */
 size_t jsp_labels_pair_put(uint8_t *to, const struct jsp_labels_pair *pair);
+
+/* Read a pair, whose texts are borrowed. Return false if it is malformed. */
 bool jsp_labels_pair_get(const uint8_t **at, const uint8_t *end, struct jsp_labels_pair *out);
 
 #endif

@@ -31,9 +31,14 @@ struct jsp_nodes {
     /* Always:  n <= room, slots = 2 * room; a parent's number is below its child's */
 };
 
-int jsp_nodes_init(struct jsp_nodes *t); /* 0 or -ENOMEM */
+/* Lay out a table with the root alone. Return 0 or -ENOMEM. */
+int jsp_nodes_init(struct jsp_nodes *t);
+
+/* Free the table. */
 void jsp_nodes_free(struct jsp_nodes *t);
-void jsp_nodes_clear(struct jsp_nodes *t); /* as after init, but keeps its memory */
+
+/* Drop all nodes but the root. The memory stays. */
+void jsp_nodes_clear(struct jsp_nodes *t);
 
 /* Make room for `more` nodes, so that adding them cannot fail. Return 0 or -ENOMEM. */
 int jsp_nodes_reserve(struct jsp_nodes *t, uint32_t more);

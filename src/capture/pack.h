@@ -65,7 +65,10 @@ struct jsp_pack_sample {
     uint64_t task, labels;       /* 0: none */
 };
 
-int jsp_pack_init(struct jsp_pack *p); /* 0 or -ENOMEM */
+/* Lay out an empty block. Return 0 or -ENOMEM. */
+int jsp_pack_init(struct jsp_pack *p);
+
+/* Free the block and its table. */
 void jsp_pack_free(struct jsp_pack *p);
 
 /* Add a sample to the block. Return 0, -ENOBUFS (write the block first, then call
@@ -73,10 +76,12 @@ void jsp_pack_free(struct jsp_pack *p);
  * nodes may be. */
 int jsp_pack_put(struct jsp_pack *p, const struct jsp_pack_sample *sample);
 
-/* Do the two halves of put, for a caller that keeps the stacks of many samples: find the stack of
- * the sample, or add it; and add a sample with a stack of this table. stack also returns -ENOSPC:
- * the table is full. */
+/* Do the first half of put, for a caller that keeps the stacks of many samples: find the stack
+ * of the sample, or add it. Errors as jsp_pack_put, and -ENOSPC: the table is full. */
 int jsp_pack_stack(struct jsp_pack *p, const struct jsp_pack_sample *sample, uint32_t *node);
+
+/* Do the second half of put: add a sample with a stack of this table. Errors as
+ * jsp_pack_put. */
 int jsp_pack_at(struct jsp_pack *p, const struct jsp_pack_sample *sample, uint32_t node);
 
 /* Return the block as it is now, the whole data of a chunk; 0 bytes: it is empty. *bytes

@@ -186,10 +186,15 @@ int jsp_read_descriptor(struct jsp_read *r, int fd, char why[JSP_READ_WHY]);
 /* Do the same for bytes in memory, borrowed until close, 8-byte aligned. */
 int jsp_read_memory(struct jsp_read *r, const void *bytes, uint64_t size,
                     char why[JSP_READ_WHY]);
+
+/* Close the capture and free what was read of it. Bytes in memory stay the caller's. */
 void jsp_read_close(struct jsp_read *r);
 
+/* Begin a pass over all frames. Defects are counted in `defects`. */
 void jsp_read_start(struct jsp_read_cursor *c, const struct jsp_read *r,
                     struct jsp_read_defects *defects);
+
+/* Read the next frame. Return false at the end. */
 bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out);
 
 /* Go to the next chunk of the embedded file `path`, without reading samples. Return false if
@@ -197,25 +202,45 @@ bool jsp_read_next(struct jsp_read_cursor *c, struct jsp_read_frame *out);
 bool jsp_read_file(struct jsp_read_cursor *c, const char *path, struct jsp_read_frame *frame,
                    struct jsp_read_chunk *chunk);
 
-/* Read a body. Return false if the frame is not readable as this; it was counted. */
+/* Read a sample. Return false if the frame is not readable as one; it was then counted. */
 bool jsp_read_sample(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                      struct jsp_read_sample *out);
+
+/* Read an allocation. Return false and count the frame if it is malformed. */
 bool jsp_read_allocation(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                          struct jsp_read_allocation *out);
+
+/* Read a mapping. Return false and count the frame if it is malformed. */
 bool jsp_read_map(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                   struct jsp_read_map *out);
+
+/* Read the command line of a process. */
 bool jsp_read_process(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                       struct jsp_read_text *out);
+
+/* Read a fork. Return false and count the frame if it is malformed. */
 bool jsp_read_fork(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                    int32_t *child);
+
+/* Read a mark. Return false and count the frame if it is malformed. */
 bool jsp_read_mark(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                    struct jsp_read_mark *out);
+
+/* Read the two texts of metadata or of a log. Return false and count the frame if it is
+ * malformed. */
 bool jsp_read_pair(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                    struct jsp_read_pair *out);
+
+/* Read a chunk of an embedded file. Return false and count the frame if it is malformed. */
 bool jsp_read_chunk(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                     struct jsp_read_chunk *out);
+
+/* Read the head of a CTRDEF or a CTRSET. Return false and count the frame if it is
+ * malformed. */
 bool jsp_read_counters(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                        struct jsp_read_counters *out);
+
+/* Read the head of a JITMAP. Return false and count the frame if it is malformed. */
 bool jsp_read_names(const struct jsp_read_cursor *c, const struct jsp_read_frame *f,
                     struct jsp_read_names *out);
 
@@ -240,23 +265,29 @@ uint64_t jsp_read_node(const struct jsp_read *r, uint32_t *node, uint64_t *line)
  * number. */
 uint32_t jsp_read_rows(const struct jsp_read *r, uint32_t ref, uint32_t *out, uint32_t most);
 
+/* Count a defect. */
 void jsp_read_count(struct jsp_read_defects *d, enum jsp_read_cause why, uint64_t offset);
-const char *jsp_read_cause_text(enum jsp_read_cause why); /* "samples without ..." */
+
+/* Return the words for a cause: "samples without ...". */
+const char *jsp_read_cause_text(enum jsp_read_cause why);
 
 /* Read a little-endian number of base 128, as in the jsprof/ files. Return false if it is
  * cut short or longer than 64 bits. */
 bool jsp_read_varint(const uint8_t **at, const uint8_t *end, uint64_t *out);
 
+/* Return true if the text is this word. */
 static inline bool jsp_read_is(struct jsp_read_text text, const char *word)
 {
     return text.len == strlen(word) && memcmp(text.at, word, text.len) == 0;
 }
 
+/* Return true if both texts are the same. */
 static inline bool jsp_read_equal(struct jsp_read_text a, struct jsp_read_text b)
 {
     return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
 }
 
+/* Return the number of 64 bits at this place, in this machine's byte order. */
 static inline uint64_t jsp_read_u64(const struct jsp_read *r, const uint8_t *at)
 {
     uint64_t v;
@@ -264,6 +295,7 @@ static inline uint64_t jsp_read_u64(const struct jsp_read *r, const uint8_t *at)
     return r->swap ? __builtin_bswap64(v) : v;
 }
 
+/* Return the number of 32 bits, likewise. */
 static inline uint32_t jsp_read_u32(const struct jsp_read *r, const uint8_t *at)
 {
     uint32_t v;
@@ -271,6 +303,7 @@ static inline uint32_t jsp_read_u32(const struct jsp_read *r, const uint8_t *at)
     return r->swap ? __builtin_bswap32(v) : v;
 }
 
+/* Return the number of 16 bits, likewise. */
 static inline uint16_t jsp_read_u16(const struct jsp_read *r, const uint8_t *at)
 {
     uint16_t v;

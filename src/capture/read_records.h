@@ -28,8 +28,13 @@ struct read_record {
 /* Read the head of a block. Return false if it is malformed. */
 bool jsp_read_records_head(const uint8_t **at, const uint8_t *end, struct read_head *out);
 
+/* Begin with the records of a block, after its head. `first` is the number of its first
+ * node. */
 void jsp_read_records_start(struct jsp_read_records *r, const uint8_t *at,
                             const uint8_t *end, uint32_t first);
+
+/* Read the next record; the caller has checked that there is one. Return false if it is
+ * malformed. */
 bool jsp_read_records_next(struct jsp_read_records *r, struct read_record *out);
 
 /* Read one of n_nodes nodes. All must be read before the next record. */

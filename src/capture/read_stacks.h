@@ -46,6 +46,7 @@ struct jsp_read_stacks {
     uint32_t n_refs, refs_room, n_blocks, blocks_room, n_runs, runs_room;
 };
 
+/* Free the stacks. */
 void jsp_read_stacks_free(struct jsp_read_stacks *s);
 
 /* Read the next frame as it is stored in the file; in read.c. */

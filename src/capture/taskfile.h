@@ -70,8 +70,12 @@ enum {
     JSP_TASKS_FRAME = 1 + 2 * JSP_VARINT_MAX,  /* the same of one frame */
 };
 
+/* Write a record to `to`, which has room for JSP_TASKS_RECORD bytes, the texts and the frames.
+ * Return its length. *base is what the next record is relative to. */
 size_t jsp_tasks_record_put(uint8_t *to, struct jsp_tasks_base *base,
                             const struct jsp_tasks_record *r);
+
+/* Read a record and move *at after it. Return false if it is malformed. */
 bool jsp_tasks_record_get(const uint8_t **at, const uint8_t *end, struct jsp_tasks_base *base,
                           struct jsp_tasks_record *out);
 
@@ -81,12 +85,16 @@ struct jsp_tasks_frame_at {
     uint32_t done;
     const uint8_t *at;      /* NULL: at the leaf */
 };
+
+/* Read the next frame. Return false after the last one. */
 bool jsp_tasks_frame_get(const struct jsp_tasks_frames *frames, struct jsp_tasks_frame_at *f,
                          uint64_t *addr, uint64_t *line);
 
-/* jsprof/running: the task of one sample, as the difference from the one before in its block,
- * modulo 2^64. */
+/* jsprof/running: write the task of one sample, as the difference from *last, modulo 2^64.
+ * Return its length. */
 size_t jsp_running_put(uint8_t *to, uint64_t *last, uint64_t task);
+
+/* Read the task of one sample. Return false if it is malformed. */
 bool jsp_running_get(const uint8_t **at, const uint8_t *end, uint64_t *last, uint64_t *task);
 
 #endif

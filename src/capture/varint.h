@@ -26,6 +26,7 @@ static inline uint64_t jsp_varint_fold(uint64_t difference)
     return difference << 1 ^ (0 - (difference >> 63));
 }
 
+/* Undo jsp_varint_fold. */
 static inline uint64_t jsp_varint_unfold(uint64_t folded)
 {
     return folded >> 1 ^ (0 - (folded & 1));

@@ -93,11 +93,15 @@ void jsp_writer_leave(struct jsp_writer *w);
  * `limit` allows. */
 int jsp_writer_flush(struct jsp_writer *w);
 
-/* Do the same, but wait for a pipe that takes nothing, JSP_WRITER_PATIENCE_MS at most, or
- * a moment. If the wait was in vain, do not wait again before the pipe takes something,
- * or jsp_writer_forgive is called. */
+/* Do the same, but wait for a pipe that takes nothing, JSP_WRITER_PATIENCE_MS at most. If the
+ * wait was in vain, do not wait again before the pipe takes something, or jsp_writer_forgive
+ * is called. */
 int jsp_writer_flush_patiently(struct jsp_writer *w);
+
+/* Do the same, but wait only for a moment. */
 int jsp_writer_flush_for_a_moment(struct jsp_writer *w);
+
+/* Let the next flush wait again. */
 void jsp_writer_forgive(struct jsp_writer *w);
 
 /* Return the number of whole frames of a type in the buffer, which a drop would lose. */
@@ -110,8 +114,13 @@ uint64_t jsp_writer_after_drop(const struct jsp_writer *w, const char *const *bu
  * chunks of the embedded files in `but`, which ends with NULL. */
 void jsp_writer_drop(struct jsp_writer *w, const char *const *but);
 
+/* Append the PROCESS frame. Return 0 or -ENOBUFS. */
 int jsp_writer_process(struct jsp_writer *w, const char *command_line);
+
+/* Append a METADATA frame. Return 0 or -ENOBUFS. */
 int jsp_writer_metadata(struct jsp_writer *w, const char *id, const char *value);
+
+/* Append a TIMESTAMP frame. Return 0 or -ENOBUFS. */
 int jsp_writer_timestamp(struct jsp_writer *w);
 
 /* Append a whole encoded frame, by its own length, without using the spare room. */

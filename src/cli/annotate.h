@@ -20,10 +20,14 @@ struct cli_annotate {
     jsprof_read_found found;
 };
 
-/* Print the tables of the text; print what programs get. Return the exit status. */
+/* Print the tables of the text. Return the exit status. */
 int cli_annotate_tables(const struct cli_annotate *a, const struct cli_form *form);
+
+/* Print what programs get. Return the exit status. */
 int cli_annotate_rows(const struct cli_annotate *a, const struct cli_form *form);
 extern const struct cli_document cli_annotate_document;
+
+/* Print the graph of the blocks, as dot reads it. */
 void cli_annotate_dot(const struct cli_annotate *a);
 
 #endif

@@ -28,6 +28,9 @@ struct cli_calls_ask {
 
 /* Print the calls in the form that the options ask for. Return the exit status. */
 int cli_calls_table(const struct cli_calls *c, const struct cli_calls_ask *ask);
+
+/* Print two captures' calls side by side, in the form that the options ask for. Return the
+ * exit status. */
 int cli_calls_compare(const struct cli_calls *first, const struct cli_calls *second,
                       const struct cli_calls_ask *ask);
 

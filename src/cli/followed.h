@@ -33,8 +33,11 @@ struct cli_follows {
  * memory. */
 struct cli_follows *cli_followed_start(void);
 
-/* A capture will be read, and was. Nothing happens without cli_followed_start. */
+/* Note that the capture at `path` will be read. Nothing happens without cli_followed_start. */
 void cli_followed_open(const char *path);
+
+/* Note that so many bytes of the capture were read, and whether it has its end. Nothing
+ * happens without cli_followed_start. */
 void cli_followed_read(uint64_t size, bool is_closed);
 
 /* Return true if captures are followed. */

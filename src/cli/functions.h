@@ -20,6 +20,8 @@ int cli_functions_open(struct cli_functions *f, const struct cli_capture *c,
 /* Do the same, and return 0 or a negative errno, which is described in `error`. */
 int cli_functions_read(struct cli_functions *f, const struct cli_capture *c,
                        const jsprof_read_order *order, jsprof_read_error *error);
+
+/* Free the rows. */
 void cli_functions_free(struct cli_functions *f);
 
 /* Return the part of the whole. */

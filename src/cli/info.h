@@ -28,6 +28,8 @@ struct cli_accounts {
 
 /* Read them. CLI_OK; or CLI_FAILED, which is reported. */
 int cli_accounts_open(struct cli_accounts *a, const struct cli_capture *c);
+
+/* Free what cli_accounts_open read. */
 void cli_accounts_close(struct cli_accounts *a);
 
 /* Add the expirations of a thread by state. */

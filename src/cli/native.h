@@ -24,6 +24,7 @@ struct cli_originals {
 };
 void cli_originals_complain(const char *label, const struct cli_originals *o);
 
+/* Report what cli_originals_complain does, of this capture. */
 void cli_native_originals(const struct cli_capture *c);
 
 /* Report this and which files of native code could not name theirs, and why. */

@@ -26,11 +26,13 @@ void cli_call_file(const char *path, const char *label);
 /* Set path, label and style alone. */
 void cli_name_capture(struct cli_capture *c, const char *path);
 
-/* Load a capture, with the options of the library, whose input and progress are set here. Return
- * CLI_OK; or CLI_USAGE or CLI_FAILED: the error is reported and nothing is open. A recording
- * without its end is reported too, except by cli_load: it is for commands that say so themselves
- * or do not read what was recorded. */
+/* Load a capture. Return CLI_OK; or CLI_USAGE or CLI_FAILED: the error is reported and nothing
+ * is open. A recording without its end is not reported: this is for commands that say so
+ * themselves or do not read what was recorded. */
 int cli_load(struct cli_capture *c, const char *path);
+
+/* Load a capture with options of the library, whose input and progress are set here. Return as
+ * cli_load, but report a recording without its end, too. */
 int cli_load_with(struct cli_capture *c, const char *path, const jsprof_read_options *options,
                   const char *command);
 
@@ -40,6 +42,8 @@ int cli_load_several(struct cli_capture *c, const char *const *paths, size_t n,
 
 /* Read the info again, after a choice. */
 void cli_about(struct cli_capture *c);
+
+/* Close the capture. */
 void cli_close(struct cli_capture *c);
 
 /* Return a time of the capture on the recorder's clock. */
@@ -69,6 +73,8 @@ int cli_fail(const char *label, const char *format, ...)
 /* If `it_did`, note that memory lacked for a part of the answer: main reports it at the end,
  * and the command fails. Return `it_did`. */
 bool cli_incomplete(bool it_did);
+
+/* Return true if memory lacked for a part of the answer. */
 bool cli_is_incomplete(void);
 
 #endif

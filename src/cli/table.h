@@ -27,6 +27,7 @@ struct cli_form { /* the options --csv and --json; without both: text */
 #define CLI_FORM_FOLLOW_HELP \
     "  --csv, --json, --json-schema  for programs; --follow  again while FILE grows\n"
 
+/* Return true if the form is text, neither CSV nor JSON. */
 static inline bool cli_form_is_text(const struct cli_form *f)
 {
     return !f->is_csv && !f->is_json;
@@ -158,6 +159,8 @@ struct cli_show {
 /* Begin: print the heads of the columns, or the head of the JSON up to its first row. NULL:
  * no memory, which is reported. The pointers must stay valid until cli_table_close. */
 struct cli_table *cli_table_open(const struct cli_show *show);
+
+/* Print one row. */
 void cli_table_row(struct cli_table *t, const void *row);
 
 /* Begin the next list of the document; only for JSON. */
@@ -169,14 +172,18 @@ int cli_table_close(struct cli_table *t);
 /* Print text: "  label      value" for each column with a label that has a value in this row. */
 void cli_table_lines(const struct cli_column *columns, const struct cli_capture *c,
                      const void *row);
+
+/* Print the label of a line, in CLI_LABEL columns. */
 void cli_label(const struct cli_style *s, const char *label);
 enum { CLI_LABEL = 13 }; /* columns */
 
 /* A jsp_sink_write to standard output; main reports its errors. */
 int cli_table_write(void *context, const void *bytes, size_t n);
 
-/* What `draw` and `heading` may look at. */
+/* Return the style, which `draw` and `heading` may look at. */
 const struct cli_style *cli_table_style(const struct cli_table *t);
+
+/* Return what is passed to every `get`. */
 const void *cli_table_of(const struct cli_table *t);
 
 /* "TIME" or "SAMPLES", for `heading`. */
@@ -191,12 +198,22 @@ cli_get cli_get_string;
  * CLI_TYPE_OBJECT. */
 cli_get cli_get_cell, cli_get_kind, cli_get_object;
 
-/* The other cells. */
+/* Return a cell without a value. */
 struct cli_cell cli_cell_none(void);
+
+/* Return a cell with a number. */
 struct cli_cell cli_cell_u64(uint64_t n);
+
+/* Return a cell with a number that may be below 0. */
 struct cli_cell cli_cell_i64(int64_t n);
+
+/* Return a cell with a real number. */
 struct cli_cell cli_cell_real(double n);
+
+/* Return a cell with a truth value. */
 struct cli_cell cli_cell_bool(bool yes);
+
+/* Return a cell with a text, which is borrowed. */
 struct cli_cell cli_cell_string(const char *text);
 
 /* A CLI_TYPE_TIME since `start`. The difference wraps, because a capture may contain any times.

@@ -23,8 +23,10 @@ struct cli_table {
     int list; /* the one that is open */
 };
 
-/* Print the heads of the columns; one row. */
+/* Print the heads of the columns. */
 void cli_table_text_open(struct cli_table *t);
+
+/* Print one row. */
 void cli_table_text_row(struct cli_table *t, const void *row);
 
 #endif

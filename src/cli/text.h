@@ -24,6 +24,8 @@ struct cli_style {
 struct cli_style cli_style_get(void);
 
 enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_HOT, CLI_WARM, CLI_GOOD, CLI_KIND };
+
+/* Print what switches to this colour, if the style has colours. */
 void cli_colour(const struct cli_style *s, enum cli_colour c);
 
 /* Return the colour of a share of the time, a part of 1. */
@@ -34,6 +36,7 @@ struct cli_span {
     size_t len;
 };
 
+/* Return a text that ends in NUL, with its length. */
 static inline struct cli_span cli_span(const char *text)
 {
     return (struct cli_span){ text, __builtin_strlen(text) };
@@ -56,15 +59,33 @@ void cli_wrap(const struct cli_style *s, const char *sentence);
     "file has no names; mount it there to have them"
 
 enum { CLI_NUMBER = 32 };
-const char *cli_count(char out[CLI_NUMBER], uint64_t n);     /* 12,345 */
-const char *cli_s(uint64_t n); /* how a word ends after this number: "" or "s" */
-const char *cli_duration(char out[CLI_NUMBER], uint64_t ns); /* 4.56 s, 123 ms, 12 us */
-const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns); /* 17 ns, 1.23 us, 7.89 s */
-const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes); /* 512 B, 1.50 KiB */
-bool cli_unit_is_bytes(const char *unit);                    /* a unit of jsprof_read_info */
-bool cli_unit_is_count(const char *unit);                    /* values are numbers of samples */
+
+/* Write a number with separators, "12,345". Return `out`. */
+const char *cli_count(char out[CLI_NUMBER], uint64_t n);
+
+/* Return how a word ends after this number: "" or "s". */
+const char *cli_s(uint64_t n);
+
+/* Write a duration with three digits: "4.56 s", "123 ms", "12 us". Return `out`. */
+const char *cli_duration(char out[CLI_NUMBER], uint64_t ns);
+
+/* Write a short duration exactly: "17 ns", "1.23 us", "7.89 s". Return `out`. */
+const char *cli_exact_duration(char out[CLI_NUMBER], uint64_t ns);
+
+/* Write a size: "512 B", "1.50 KiB". Return `out`. */
+const char *cli_bytes(char out[CLI_NUMBER], uint64_t bytes);
+
+/* Return true if values of this unit of jsprof_read_info are bytes. */
+bool cli_unit_is_bytes(const char *unit);
+
+/* Return true if values of this unit are numbers of samples. */
+bool cli_unit_is_count(const char *unit);
+
+/* Write a value of this unit of jsprof_read_info, as one of the above. Return `out`. */
 const char *cli_value_of(char out[CLI_NUMBER], const char *unit, uint64_t value);
-const char *cli_percent(char out[CLI_NUMBER], double share); /* 12.3%; share of 1 */
+
+/* Write a share of 1 as "12.3%". Return `out`. */
+const char *cli_percent(char out[CLI_NUMBER], double share);
 
 /* Draw a bar of `width` cells: solid for `self`, then light up to `total`. Both are parts of
  * 1. */
@@ -73,6 +94,7 @@ void cli_bar(const struct cli_style *s, double self, double total, int width);
 /* Where rows are hidden, print how many, in so many columns, and which option shows them. */
 void cli_more(int columns, uint32_t n, const char *what);
 
+/* Print a text so many times. */
 void cli_repeat(const char *what, int times);
 
 #endif

@@ -17,14 +17,19 @@ struct jsp_bell {
     ino_t ino;
 };
 
-/* Return 0 or a negative errno. */
+/* Open the pipe. Return 0 or a negative errno. */
 int jsp_bell_open(struct jsp_bell *b);
+
+/* Close both ends. May be called again. */
 void jsp_bell_close(struct jsp_bell *b);
 
 /* Are both descriptors still this pipe? */
 bool jsp_bell_is_ours(const struct jsp_bell *b);
 
+/* Wake the thread that waits. Never blocks. */
 void jsp_bell_ring(const struct jsp_bell *b);
+
+/* Take what has rung out of the pipe, after the thread woke up. */
 void jsp_bell_heard(const struct jsp_bell *b);
 
 #endif

@@ -11,8 +11,10 @@
 #include "peer.h"
 #include "session/session.h"
 
-/* Between the two no fork of this process runs. The handlers of fork call them, too. */
+/* Keep forks of this process away until jsp_coming_end. The handlers of fork call it, too. */
 void jsp_coming_begin(void);
+
+/* Let this process fork again. */
 void jsp_coming_end(void);
 
 /* Let the session take over what the peer passed, as `aim->fd`, and begin its recording. Return

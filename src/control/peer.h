@@ -31,7 +31,10 @@ enum jsp_peer_news {
     JSP_PEER_ENDED, /* the peer has closed the connection, or has sent too much */
 };
 
+/* Begin with a peer that has connected: take over its descriptor. It is closed at `until`. */
 void jsp_peer_open(struct jsp_peer *peer, int fd, uint64_t until);
+
+/* Close the connection and the descriptor that the peer passed. May be called again. */
 void jsp_peer_close(struct jsp_peer *peer);
 
 /* Did a descriptor come that can be written? */
@@ -40,10 +43,13 @@ bool jsp_peer_can_be_written(const struct jsp_peer *peer);
 /* Read what has arrived. */
 enum jsp_peer_news jsp_peer_receive(struct jsp_peer *peer);
 
+/* Return true if a whole line has arrived. */
 bool jsp_peer_has_line(const struct jsp_peer *peer);
 
-/* Return the length of the first line, without its newline. Drop that line. */
+/* Return the length of the first line, without its newline. */
 uint32_t jsp_peer_line(const struct jsp_peer *peer);
+
+/* Drop the first line. */
 void jsp_peer_next(struct jsp_peer *peer);
 
 /* Send a text of at most JSP_CONTROL_LINE bytes. A peer that does not take it is not waited

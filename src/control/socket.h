@@ -37,8 +37,10 @@ int jsp_control_listen(struct jsp_control_place *place, const char *runtime);
 enum { JSP_CONTROL_WHY = JSP_CONTROL_PATH + 96 };
 const char *jsp_control_why(char to[JSP_CONTROL_WHY], int err);
 
-/* Stop, and remove the file; in a forked child, only close. */
+/* Stop listening, and remove the file. */
 void jsp_control_unlisten(struct jsp_control_place *place);
+
+/* Close the descriptors and leave the file: in a forked child it is the parent's. */
 void jsp_control_leave_place(struct jsp_control_place *place);
 
 /* Connect to a socket. Return the descriptor, -ECONNREFUSED if nobody listens, or another negative

@@ -49,9 +49,13 @@ int callgrind_exact(struct callgrind *c, struct jsp_export *e);
  * -ENOMEM. */
 int callgrind_stacks(struct callgrind *c, struct jsp_export *e);
 
-/* Add one item and return it, or NULL without memory. */
+/* Add a function and return it, or NULL without memory. */
 struct callgrind_function *callgrind_function_add(struct callgrind *c);
+
+/* Add own cost and return it, or NULL without memory. */
 struct callgrind_self *callgrind_self_add(struct callgrind *c);
+
+/* Add a call and return it, or NULL without memory. */
 struct callgrind_call *callgrind_call_add(struct callgrind *c);
 
 #endif

@@ -40,11 +40,17 @@ void firefox_thread(struct firefox *x, uint32_t thread);
 
 /* Write the marks and the states of a thread, as a field of it. */
 void firefox_marks(struct firefox *x, uint32_t thread);
+
+/* Write how the viewer shows each kind of mark. */
 void firefox_mark_schema(struct firefox *x);
+
+/* Write the counters. */
 void firefox_counters(struct firefox *x);
 
-/* Write the list of categories; return the position in it of a kind of frame. */
+/* Write the list of categories. */
 void firefox_category_list(struct firefox *x);
+
+/* Return the position in the list of categories of a kind of frame. */
 uint32_t firefox_category(uint32_t kind);
 
 #endif

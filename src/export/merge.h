@@ -31,6 +31,7 @@ struct jsp_merge {
  * can. */
 const char *jsp_merge_refuses(const struct jsp_profile *a, const struct jsp_profile *b);
 
-int jsp_merge_write(struct jsp_merge *m); /* 0 or -ENOMEM */
+/* Write the merged capture. Return 0 or -ENOMEM. */
+int jsp_merge_write(struct jsp_merge *m);
 
 #endif

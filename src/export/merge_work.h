@@ -73,31 +73,40 @@ struct merge_work {
 uint64_t merge_number(struct merge_work *w, enum merge_space space, uint64_t from);
 /* Return the address, or the one with its new tag. */
 uint64_t merge_address(struct merge_work *w, uint64_t addr);
+
+/* Return the output's number for a process of the current input. */
 int32_t merge_pid(struct merge_work *w, int32_t pid);
 
-/* Write one frame: begin, encode its body into w->out, end. A body that is too long is
- * cut. */
+/* Begin a frame, whose body the caller then encodes into w->out. */
 void merge_begin(struct merge_work *w, uint8_t type);
+
+/* Write the frame. A body that is too long is cut. */
 void merge_end(struct merge_work *w);
 
 /* Write one chunk of an embedded file. */
 void merge_chunk(struct merge_work *w, const char *path, const void *data, size_t n,
                  bool is_last);
 
-/* Merge the frame w->in of any type (merge_frames.c), or an embedded file's chunk
- * (merge_files.c). */
+/* merge_frames.c: merge the frame w->in of any type. Return 0 or a negative errno. */
 int merge_frame(struct merge_work *w);
+
+/* merge_files.c: merge the frame w->in, a chunk of an embedded file. Return 0 or a negative
+ * errno. */
 int merge_file(struct merge_work *w);
 
-/* Begin the tasks of the current input; merge a chunk of them; return the number in the output
- * of a task (merge_tasks.c). */
+/* merge_tasks.c: begin the tasks of the current input. */
 void merge_tasks_begin(struct merge_work *w);
+
+/* merge_tasks.c: merge a chunk of tasks. */
 void merge_tasks(struct merge_work *w, const struct jsp_read_chunk *c);
+
+/* merge_tasks.c: return the number of a task in the output. */
 uint64_t merge_task(struct merge_work *w, uint64_t number);
 
-/* Merge the definitions of a chunk of jsprof/labels; return the number in the output of labels
- * (merge_tasks.c). */
+/* merge_tasks.c: merge the definitions of a chunk of jsprof/labels. */
 void merge_labels(struct merge_work *w, const struct jsp_read_chunk *c);
+
+/* merge_tasks.c: return the number of labels in the output. */
 uint64_t merge_label(struct merge_work *w, uint64_t number);
 
 /* After the last input, write what was gathered, the symbols and the session's

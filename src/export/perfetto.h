@@ -72,19 +72,23 @@ struct perfetto {
     int error;
 };
 
+/* Return a text that ends in NUL, with its length. */
 static inline struct jsp_read_text perfetto_of(const char *text)
 {
     return (struct jsp_read_text){ text, (uint32_t)strlen(text) };
 }
 
-/* Set the time of the packet, and write it. */
+/* Set the time of the packet. */
 void perfetto_time(struct perfetto *x, int64_t time);
+
+/* Write the packet. */
 void perfetto_end(struct perfetto *x);
 
 /* Add a text to a message; an empty one is omitted. */
 void perfetto_text(struct perfetto *x, struct jsp_proto *m, uint32_t field,
                    struct jsp_read_text text);
 
+/* Return the number of a track: that of its kind and its place. */
 static inline uint64_t perfetto_id(enum perfetto_track kind, uint32_t at)
 {
     return (uint64_t)kind << 32 | (at + 1);
@@ -99,20 +103,31 @@ uint64_t perfetto_process(const struct perfetto *x, int32_t pid);
 /* Define a track with a name, whose other fields are in x->inner. */
 void perfetto_track(struct perfetto *x, uint64_t id, uint64_t parent, struct jsp_read_text name);
 
-/* perfetto_stacks.c: write the tables of frames and stacks, and the samples. Stack i of tasks has
- * the number perfetto_made. */
+/* perfetto_stacks.c: write the tables of frames and stacks. */
 void perfetto_tables(struct perfetto *x);
+
+/* perfetto_stacks.c: write the samples. */
 void perfetto_samples(struct perfetto *x);
+
+/* Return the number that stack `stack` of tasks has in the table. */
 static inline uint64_t perfetto_made(const struct perfetto *x, uint32_t stack)
 {
     return (uint64_t)x->from.stacks.n_nodes + stack;
 }
 
-/* perfetto_events.c: write what lies on tracks. */
+/* perfetto_events.c: write the tasks and turns on their tracks. */
 void perfetto_tasks(struct perfetto *x);
+
+/* perfetto_events.c: write the states of threads. */
 void perfetto_states(struct perfetto *x);
+
+/* perfetto_events.c: write the labels of samples. */
 void perfetto_labels(struct perfetto *x);
+
+/* perfetto_events.c: write the marks. */
 void perfetto_marks(struct perfetto *x);
+
+/* perfetto_events.c: write the counters. */
 void perfetto_counters(struct perfetto *x);
 
 #endif

@@ -21,7 +21,10 @@ struct jsp_places {
     int error; /* the first one: -ENOMEM */
 };
 
-int jsp_places_init(struct jsp_places *p); /* 0 or -ENOMEM */
+/* Lay out an empty list. Return 0 or -ENOMEM. */
+int jsp_places_init(struct jsp_places *p);
+
+/* Free the list. */
 void jsp_places_free(struct jsp_places *p);
 
 /* Return the number of a place, which may be new; 0 with p->error without memory. */

@@ -15,6 +15,7 @@ struct jsp_proto {
     int error; /* the first one */
 };
 
+/* Free the message. */
 void jsp_proto_free(struct jsp_proto *m);
 
 /* Add a number; signed numbers are passed as their two's complement. */

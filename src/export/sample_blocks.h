@@ -37,6 +37,7 @@ struct jsp_sample_blocks {
     uint64_t label; /* the same of jsprof/labels */
 };
 
+/* Lay out empty blocks, whose chunks are passed to `chunk`. */
 void jsp_sample_blocks_init(struct jsp_sample_blocks *s, jsp_sample_blocks_chunk *chunk,
                             void *context);
 
@@ -74,6 +75,7 @@ uint64_t jsp_sample_blocks_sets(const struct jsp_read_chunk *chunk,
 void jsp_sample_blocks_calls(const struct jsp_read_chunk *chunk, jsp_sample_blocks_chunk *put,
                              void *context);
 
+/* Pass on the blocks that are not empty. */
 void jsp_sample_blocks_flush(struct jsp_sample_blocks *s);
 
 /* Read the rows of a sample, from wherever the capture has them, into `out`, which has

@@ -10,10 +10,12 @@
 #include "analyze/profile.h"
 #include "sink.h"
 
-/* Write a name into a line of text: bytes that are not UTF-8 and characters that could
- * act on a terminal become visible escapes, and `separator`, which separates fields (0:
- * none), becomes a colon. */
+/* Write a name into a line of text: bytes that are not UTF-8 and characters that could act on
+ * a terminal become visible escapes, and `separator`, which separates fields (0: none),
+ * becomes a colon. */
 void jsp_shown_plain(struct jsp_sink *out, const char *name, char separator);
+
+/* Write a name that need not end in NUL, as jsp_shown_plain does. */
 void jsp_shown_plain_bytes(struct jsp_sink *out, struct jsp_read_text name,
                            char separator);
 

@@ -27,6 +27,7 @@ struct jsp_sink {
     char block[JSP_SINK_BLOCK];
 };
 
+/* Lay out an empty sink, which passes its bytes to `write`. */
 void jsp_sink_init(struct jsp_sink *s, jsp_sink_write *write, void *context);
 
 /* Pass on the remaining bytes. Return 0 or the first error. */
@@ -35,6 +36,7 @@ int jsp_sink_flush(struct jsp_sink *s);
 /* Put bytes that do not fit into the block. */
 void jsp_sink_put_long(struct jsp_sink *s, const void *bytes, size_t n);
 
+/* Put `n` bytes. */
 static inline void jsp_sink_put(struct jsp_sink *s, const void *bytes, size_t n)
 {
     if (n > sizeof s->block - s->used) {
@@ -48,6 +50,7 @@ static inline void jsp_sink_put(struct jsp_sink *s, const void *bytes, size_t n)
     s->total += n;
 }
 
+/* Put a byte. */
 static inline void jsp_sink_byte(struct jsp_sink *s, char byte)
 {
     if (s->used == sizeof s->block)
@@ -56,12 +59,16 @@ static inline void jsp_sink_byte(struct jsp_sink *s, char byte)
     s->total++;
 }
 
+/* Put a text that ends in NUL. */
 static inline void jsp_sink_text(struct jsp_sink *s, const char *text)
 {
     jsp_sink_put(s, text, strlen(text));
 }
 
-void jsp_sink_u64(struct jsp_sink *s, uint64_t n); /* in decimal */
+/* Put a number, in decimal. */
+void jsp_sink_u64(struct jsp_sink *s, uint64_t n);
+
+/* Put a number that may be below 0, in decimal. */
 void jsp_sink_i64(struct jsp_sink *s, int64_t n);
 
 /* Memory as the target of a sink: all bytes that were put, for callers that need them
@@ -70,8 +77,11 @@ struct jsp_bytes {
     char *at; /* owned */
     size_t n, room;
 };
-/* context: a jsp_bytes */
+
+/* Append the bytes to the jsp_bytes that is the context. A jsp_sink_write. */
 int jsp_bytes_write(void *context, const void *bytes, size_t n);
+
+/* Free the bytes. */
 void jsp_bytes_free(struct jsp_bytes *b);
 
 /* -- gzip.c: a gzip file around bytes. The command uses no library but libc, so this compresses by
@@ -89,9 +99,16 @@ struct jsp_gzip {
     uint32_t tokens[JSP_GZIP_BLOCK], n_tokens; /* a byte, or the length << 16 | distance - 1 */
 };
 
+/* Begin a gzip file in a sink. */
 void jsp_gzip_start(struct jsp_gzip *g, struct jsp_sink *out);
-int jsp_gzip_write(void *context, const void *bytes, size_t n); /* context: a jsp_gzip */
-void jsp_gzip_cut(struct jsp_gzip *g); /* end a block: what follows has other bytes */
+
+/* Compress bytes; the context is a jsp_gzip. A jsp_sink_write. */
+int jsp_gzip_write(void *context, const void *bytes, size_t n);
+
+/* End a block: what follows has other bytes. */
+void jsp_gzip_cut(struct jsp_gzip *g);
+
+/* End the file. */
 void jsp_gzip_end(struct jsp_gzip *g);
 
 #endif

@@ -19,11 +19,16 @@ struct jsp_strings {
     int error; /* the first one: -ENOMEM */
 };
 
-int jsp_strings_init(struct jsp_strings *s); /* 0 or -ENOMEM */
+/* Lay out an empty list. Return 0 or -ENOMEM. */
+int jsp_strings_init(struct jsp_strings *s);
+
+/* Free the list and its texts. */
 void jsp_strings_free(struct jsp_strings *s);
 
 /* Return the number of a text, which may be new; 0 with s->error without memory. */
 uint32_t jsp_strings_add(struct jsp_strings *s, struct jsp_read_text text);
+
+/* Return the number of a text that ends in NUL, as jsp_strings_add does. */
 uint32_t jsp_strings_text(struct jsp_strings *s, const char *text);
 
 /* Return the number of a known text, or 0. */

@@ -35,6 +35,8 @@ struct jsp_modules {
 
 /* Call this when the profile's functions are known. Return 0 or -ENOMEM. */
 int jsp_modules_build(struct jsp_modules *m, const struct jsp_profile *p);
+
+/* Free the list. */
 void jsp_modules_free(struct jsp_modules *m);
 
 /* -- moments.c: the selected samples, thread by thread and in order of time, for formats with
@@ -80,6 +82,8 @@ struct jsp_moments_span {
 bool jsp_moments_next_span(const struct jsp_moments *m, const struct jsp_profile *p,
                            enum jsp_moments_of kind, uint32_t thread, uint32_t *at,
                            struct jsp_moments_span *out);
+
+/* Free the moments. */
 void jsp_moments_free(struct jsp_moments *m);
 
 /* -- tables.c */
@@ -102,6 +106,8 @@ struct jsp_tables {
  * selected, or -ENOMEM. Call jsp_tables_free in any case. */
 int jsp_tables_build(struct jsp_tables *t, const struct jsp_export *e,
                      enum jsp_calltree_detail detail);
+
+/* Free the tables. */
 void jsp_tables_free(struct jsp_tables *t);
 
 /* Return the module of a function of the profile. */
@@ -133,6 +139,8 @@ struct jsp_timeline {
  * 0, -ENODATA if nothing is selected, or -ENOMEM. Free both in any case. */
 int jsp_timeline_build(struct jsp_timeline *t, struct jsp_tables *from,
                        const struct jsp_export *e, enum jsp_calltree_detail detail);
+
+/* Free the timeline. */
 void jsp_timeline_free(struct jsp_timeline *t);
 
 #endif

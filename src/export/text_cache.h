@@ -22,11 +22,16 @@ struct jsp_text_cache {
     struct jsp_sink into; /* new pieces are written here */
 };
 
-int jsp_text_cache_init(struct jsp_text_cache *p, uint32_t n); /* 0 or -ENOMEM */
+/* Lay out a cache for `n` pieces. Return 0 or -ENOMEM. */
+int jsp_text_cache_init(struct jsp_text_cache *p, uint32_t n);
+
+/* Free the cache. */
 void jsp_text_cache_free(struct jsp_text_cache *p);
 
 /* Return true if the piece is new: then write it to p->into and call put. */
 bool jsp_text_cache_wants(struct jsp_text_cache *p, uint32_t piece);
+
+/* Put the piece into the sink; one that is new has been written to p->into. */
 void jsp_text_cache_put(struct jsp_text_cache *p, uint32_t piece, struct jsp_sink *out);
 
 #endif

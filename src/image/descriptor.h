@@ -30,11 +30,13 @@ int jsp_descriptor_high(int fd);
  * errno. */
 int jsp_descriptor_copy(int fd);
 
-/* Lock the file against every other descriptor that was opened for it, in this and in
- * other processes. Return -ETXTBSY if it is locked, and 0 also where the file system has
- * no locks. The lock ends with the last copy of the descriptor (forked children hold
- * copies), or by unlock. */
+/* Lock the file against every other descriptor that was opened for it, in this and in other
+ * processes. Return -ETXTBSY if it is locked, and 0 also where the file system has no locks.
+ * The lock ends with the last copy of the descriptor (forked children hold copies), or by
+ * jsp_descriptor_unlock. */
 int jsp_descriptor_lock(int fd);
+
+/* End the lock of jsp_descriptor_lock. */
 void jsp_descriptor_unlock(int fd);
 
 #endif

@@ -49,6 +49,7 @@ int jsp_elf_open(struct jsp_elf *elf, int fd);
 /* Open a file in memory. The bytes must stay valid until close. */
 int jsp_elf_open_image(struct jsp_elf *elf, const void *bytes, size_t size);
 
+/* Close the file and free what was read of it. */
 void jsp_elf_close(struct jsp_elf *elf);
 
 /* Return a copy of the range with a NUL at its end, which the caller frees, or NULL if

@@ -27,6 +27,8 @@
  * lock, for as long as another thread holds it; the fork goes on after a second or
  * two. */
 void jsp_forkgate_close(void);
+
+/* Open the gate again, after the fork, in the thread that closed it. */
 void jsp_forkgate_open(void);
 
 /* Reset the gate in the child: the other threads are gone, with their walks and forks. */
@@ -35,6 +37,8 @@ void jsp_forkgate_in_child(void);
 /* Return true if the caller may walk now. Return false if another thread forks; a thread
  * may walk in the handlers of its own fork. */
 bool jsp_forkgate_enter(void);
+
+/* Note that the caller's walk has ended, after jsp_forkgate_enter returned true. */
 void jsp_forkgate_leave(void);
 
 /* Return true if a thread waits for the end of the caller's walk. */

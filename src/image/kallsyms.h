@@ -27,6 +27,7 @@ int jsp_kallsyms_read(struct jsp_kallsyms_name *list, size_t n);
 /* Do the same with any stream of such lines. */
 int jsp_kallsyms_scan(FILE *in, struct jsp_kallsyms_name *list, size_t n);
 
+/* Free the names and modules of the list, but not the list. */
 void jsp_kallsyms_free(struct jsp_kallsyms_name *list, size_t n);
 
 #endif

@@ -53,6 +53,7 @@ int jsp_maps_take(struct jsp_maps *maps, char *text);
 /* Return the mapping that holds `addr`, or NULL. */
 const struct jsp_map *jsp_maps_find(const struct jsp_maps *maps, uint64_t addr);
 
+/* Free the list and its text. */
 void jsp_maps_free(struct jsp_maps *maps);
 
 #endif

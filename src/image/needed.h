@@ -37,6 +37,8 @@ struct jsp_needed {
 /* Read the list. Return 0, -ENOMEM, or -EAGAIN if another thread forks (see
  * forkgate.h). */
 int jsp_needed_look(struct jsp_needed *needed);
+
+/* Free the list. */
 void jsp_needed_free(struct jsp_needed *needed);
 
 /* Return the object whose executable memory contains this address, or NULL. */
@@ -49,6 +51,7 @@ typedef void (*jsp_needed_fn)(void *arg, const char *name, struct jsp_needed_obj
 bool jsp_needed_each(const struct jsp_needed *needed, const struct jsp_needed_object *object,
                      jsp_needed_fn each, void *arg);
 
+/* Return the hash of a symbol's name, as the loader's filter has it (DT_GNU_HASH). */
 uint32_t jsp_needed_hash(const char *name);
 
 /* Return false if the object defines no symbol whose name has this hash. Return true for those

@@ -42,6 +42,7 @@ enum { JSP_SYMBOLS_BUDGET = 1 << 26 }; /* bytes of all tables */
  * Return 0 or -ENOMEM. The calling thread must be allowed to take the loader's lock. */
 int jsp_symbols_open(struct jsp_symbols **out, size_t budget);
 
+/* Free the resolver and all its tables. NULL does nothing. */
 void jsp_symbols_close(struct jsp_symbols *s);
 
 /* Drop all tables, because no look-up will come for a while. */
@@ -68,6 +69,7 @@ struct jsp_symbols_file {
 int jsp_symbols_file_open(struct jsp_symbols_file *file, const struct jsp_maps *maps,
                           const struct jsp_map *map, const char *path);
 
+/* Close the file and free its image. */
 void jsp_symbols_file_close(struct jsp_symbols_file *file);
 
 #endif

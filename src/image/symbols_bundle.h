@@ -28,6 +28,7 @@ struct jsp_bundle;
  * loader's lock. */
 int jsp_bundle_open(struct jsp_bundle **out);
 
+/* Free the bundle, which no other thread may use. NULL does nothing. */
 void jsp_bundle_close(struct jsp_bundle *b);
 
 /* Note a native address of a sample. Tagged addresses and perf's context markers are

@@ -46,6 +46,7 @@ struct jsp_symtab {
 int jsp_symtab_load(struct jsp_symtab *t, const struct jsp_elf *elf,
                     const struct jsp_elf *debug);
 
+/* Free the table, which may be one that failed to load. */
 void jsp_symtab_free(struct jsp_symtab *t);
 
 /* Store the address of a byte of the file. Return false if the byte is not code. */

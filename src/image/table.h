@@ -34,6 +34,7 @@ int jsp_table_build_unless(const _Atomic bool *unwanted, struct jsp_table *table
                            const struct jsp_ehframe_section *section, uint64_t start,
                            uint64_t end);
 
+/* Free the rows, pages, rules and expressions. */
 void jsp_table_free(struct jsp_table *table);
 
 #endif

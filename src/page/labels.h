@@ -43,6 +43,8 @@ struct jsp_page_labels {
  * in any case. */
 int jsp_page_labels_build(struct jsp_page_labels *l, const struct jsp_html *h,
                           const struct jsp_page_tree *t);
+
+/* Free the labels. */
 void jsp_page_labels_free(struct jsp_page_labels *l);
 
 /* Write, if there are labels,

@@ -31,6 +31,8 @@ struct jsp_page_listings {
 /* Read the listings. Return 0 or -ENOMEM. Call jsp_page_listings_free in any case. */
 int jsp_page_listings_build(struct jsp_page_listings *l, const struct jsp_html *h,
                             const struct jsp_page_tree *t);
+
+/* Free the listings. */
 void jsp_page_listings_free(struct jsp_page_listings *l);
 
 /* Write "listings": [[function, pc, line, "text", pc, line, "text", ...], ...]; nothing if there

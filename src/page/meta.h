@@ -23,6 +23,8 @@ struct jsp_page_calls {
 
 /* Read the calls. Return 0 or -ENOMEM. Call jsp_page_calls_free in any case. */
 int jsp_page_calls_build(struct jsp_page_calls *c, const struct jsp_html *h);
+
+/* Free the calls. */
 void jsp_page_calls_free(struct jsp_page_calls *c);
 
 /* Write
@@ -47,6 +49,8 @@ struct jsp_page_events {
 
 /* Read the events. Return 0 or -ENOMEM. Call jsp_page_events_free in any case. */
 int jsp_page_events_build(struct jsp_page_events *e, const struct jsp_html *h);
+
+/* Free the events. */
 void jsp_page_events_free(struct jsp_page_events *e);
 
 /* Write
@@ -76,6 +80,7 @@ struct jsp_page_data {
  * nothing if the page was not asked for them. Return 0 or -ENOMEM. */
 int jsp_page_sources_put(const struct jsp_page_data *d, struct jsp_json *j);
 
-int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out); /* 0 or -ENOMEM */
+/* Write all of the page that is JSON. Return 0 or -ENOMEM. */
+int jsp_page_meta(const struct jsp_page_data *d, struct jsp_sink *out);
 
 #endif

@@ -26,6 +26,8 @@ struct jsp_page_spans {
 /* Read the tasks and choose the spans. Return 0 or -ENOMEM. Call jsp_page_spans_free in any
  * case. */
 int jsp_page_spans_build(struct jsp_page_spans *s, const struct jsp_html *h);
+
+/* Free the tasks and the spans. */
 void jsp_page_spans_free(struct jsp_page_spans *s);
 
 /* Write all spans, thread by thread, those around others first: {0 for a turn, or the kind

@@ -48,6 +48,8 @@ struct jsp_page_stacks {
 int jsp_page_stacks_build(struct jsp_page_stacks *s, const struct jsp_html *h,
                           const struct jsp_page_tree *t, const struct jsp_page_listings *l,
                           const struct jsp_page_labels *labels);
+
+/* Free the list. */
 void jsp_page_stacks_free(struct jsp_page_stacks *s);
 
 /* Write for each stack: {nodes since the previous one << 1 | same thread as the previous

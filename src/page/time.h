@@ -29,6 +29,8 @@ struct jsp_page_time {
 /* Count the samples. Return 0 or -ENOMEM. Call jsp_page_time_free in any case. */
 int jsp_page_time_build(struct jsp_page_time *t, const struct jsp_html *h,
                         const struct jsp_page_stacks *s);
+
+/* Free the counts. */
 void jsp_page_time_free(struct jsp_page_time *t);
 
 /* Write for each span: the number of stacks, then for each {stacks since the previous one

@@ -44,6 +44,8 @@ struct jsp_page_tree {
 
 /* Build the tree. Return 0 or -ENOMEM. Call jsp_page_tree_free in any case. */
 int jsp_page_tree_build(struct jsp_page_tree *t, const struct jsp_html *h);
+
+/* Free the tree. */
 void jsp_page_tree_free(struct jsp_page_tree *t);
 
 /* Write the nodes in the order of their numbers: first the number of calls from frame to frame and

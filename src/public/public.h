@@ -18,6 +18,8 @@ struct public_host {
     int saved_errno, cancel;
 };
 
+/* Enter a public function that is cold: disable cancellation, and keep errno. Return what
+ * public_leave restores. */
 static inline struct public_host public_enter(void)
 {
     struct public_host host = { .saved_errno = errno };
@@ -26,6 +28,7 @@ static inline struct public_host public_enter(void)
     return host;
 }
 
+/* Leave the function, and restore the thread's state. */
 static inline void public_leave(const struct public_host *host)
 {
     jsp_callable_not(-1);
@@ -33,6 +36,7 @@ static inline void public_leave(const struct public_host *host)
     errno = host->saved_errno;
 }
 
+/* Return the record of which the host sees the first part. */
 static inline struct jsp_thread *public_thread(jsprof_thread *t)
 {
     return (struct jsp_thread *)(void *)t;

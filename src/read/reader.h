@@ -138,6 +138,7 @@ struct jsp_account_thread jsp_reader_sum(const struct jsp_thread_info *t);
 /* Describe that the capture has no tasks. Return -ENODATA. */
 int jsp_reader_no_tasks(jsprof_read_error *e);
 
+/* Free what the words of the choice have become. */
 void jsp_reader_choice_free(struct jsp_reader_choice *c);
 
 /* Read a span of time, "2s..5s", as ns from the start; *to 0: the end. */

@@ -42,6 +42,8 @@ struct serve_list {
 /* Ask all processes of this user. Sockets that nobody listens on are removed. Return 0 or
  * -ENOMEM. */
 int serve_find(struct serve_list *out);
+
+/* Free the list. */
 void serve_free(struct serve_list *list);
 
 /* Find the process of that number, in the list; one that has it here goes before one that has it in
@@ -56,16 +58,20 @@ struct serve_talk {
     char bytes[SERVE_LINE];
 };
 
-/* Send one request to a process, a line without its newline, with a descriptor (-1: none). Return
- * 0 or a negative errno. */
+/* Connect to a process and send one request, a line without its newline, with a descriptor
+ * (-1: none). Return 0 or a negative errno. */
 int serve_begin(struct serve_talk *talk, const struct serve_process *process, const char *line,
                 int fd);
+
+/* Send one more line to the same process. Return 0 or a negative errno. */
 int serve_send(const struct serve_talk *talk, const char *line);
 
 /* Read one line into `line`, without its newline. Wait until it comes, `ms` at most, or for ever
  * if below 0. Return 1, 0 at the end of the conversation, -ETIME, -EINTR, or another negative
  * errno. */
 int serve_line(struct serve_talk *talk, char line[SERVE_LINE], int ms);
+
+/* End the conversation. May be called again. */
 void serve_end(struct serve_talk *talk);
 
 /* Return the text of an "error N TEXT" line, or NULL. */

@@ -69,6 +69,8 @@ int fleet_record(struct fleet *f, const struct fleet_ask *ask);
 /* Read the captures as one profile, with all stacks, for this format. Return 0 or a negative
  * errno. */
 int fleet_read(struct fleet *f, jsp_export_write *format);
+
+/* Close and free everything. */
 void fleet_free(struct fleet *f);
 
 /* Write the profile into memory in this format. Return 0 or a negative errno. */

@@ -50,6 +50,7 @@ struct http_answer {
 };
 int http_head(char out[HTTP_HEAD], const struct http_answer *a);
 
+/* Return the words for a status. */
 const char *http_reason(int status);
 
 #endif

@@ -16,6 +16,8 @@ struct preload_look {
     bool has_gjs;       /* it is linked with libgjs */
 };
 
+/* Look at the file of a program. *out says why preloading can not work, or what the program
+ * has. */
 void preload_look(const char *path, struct preload_look *out);
 
 #endif

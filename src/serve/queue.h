@@ -38,6 +38,8 @@ struct queue {
  * Return 0, -EWOULDBLOCK while another command has the lock (so do all functions below, if that one
  * has made a folder that was removed), or another negative errno. */
 int queue_open(struct queue *q, const char *path, uint64_t most);
+
+/* Close the folder. May be called again. */
 void queue_close(struct queue *q);
 
 /* Remove what an interrupted put has left. */

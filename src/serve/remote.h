@@ -57,6 +57,8 @@ void remote_path(char to[REMOTE_PATH], int fd);
 
 /* Let SIGINT and SIGTERM set a flag, without restarting calls. */
 void remote_catch(void);
+
+/* Return true if one of the signals has come. */
 bool remote_is_caught(void);
 
 #endif

@@ -17,11 +17,14 @@ bool screen_open(void);
 /* Give it back as it was. Nothing happens if it is not taken. */
 void screen_close(void);
 
-/* Begin and end a picture: what is printed in between appears at once, as much of it as the
+/* Begin a picture: what is printed until screen_end appears at once, as much of it as the
  * terminal has room for. */
 void screen_begin(void);
+
+/* Show the picture. */
 void screen_end(void);
 
+/* Return the number of rows of the terminal. */
 int screen_rows(void);
 
 /* Wait for a key until `ms` have passed, or `fd` (-1: none) can be read. Return its byte, or 0:

@@ -41,6 +41,8 @@ struct top_picture {
  * may begin at 0: everything. The picture is empty if nothing can be read or chosen. */
 void top_read(struct top_picture *p, const char *path, const struct top_choice *choice,
               struct top_span span);
+
+/* Free what was read. */
 void top_forget(struct top_picture *p);
 
 /* Print the head of a picture: what is recorded, and how much of the time. */

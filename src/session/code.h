@@ -75,7 +75,10 @@ struct jsp_code_hit {
     uint64_t pc;   /* 0: none */
 };
 
+/* Lay out an empty table. */
 void jsp_codes_init(struct jsp_codes *codes);
+
+/* Free all code, and withdraw what gdb was given. No other thread may use the table. */
 void jsp_codes_free(struct jsp_codes *codes);
 
 /* Take over all ranges of the parent, in the child of a fork after init. `newest` is the

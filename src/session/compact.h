@@ -22,7 +22,9 @@ struct jsp_compact {
 
 /* `folds`: equal samples are folded up to the next flush. Return NULL without memory. */
 struct jsp_compact *jsp_compact_open(bool folds);
-void jsp_compact_close(struct jsp_compact *c); /* NULL is allowed */
+
+/* Free it. NULL does nothing. */
+void jsp_compact_close(struct jsp_compact *c);
 
 /* The parts of a sample. */
 struct jsp_compact_sample {

@@ -12,9 +12,10 @@
  * errno. Any thread; takes the process lock. */
 int jsp_crash_report(int fd, bool is_json);
 
-/* Call these on a thread before it attaches to a session, and after it has detached or could
- * not attach. */
+/* Note that the calling thread is about to attach to a session. */
 void jsp_crash_attach(void);
+
+/* Undo jsp_crash_attach, after the thread has detached or could not attach. */
 void jsp_crash_detach(void);
 
 #endif

@@ -42,9 +42,13 @@ void jsp_drain_look(struct jsprof *p, uint64_t quiet_ns);
 /* Append the current losses. */
 void jsp_drain_report(struct jsprof *p, const char *state);
 
-/* Sum over all threads, gone ones included, as of the last pass and the last flush. The
- * caller holds `lock`. Waiting samples count as kept until the file refuses data. */
+/* Sum the counters over all threads, gone ones included, as of the last pass. The caller holds
+ * `lock`. */
 void jsp_drain_counts(const struct jsprof *p, struct jsp_counts *sum);
+
+/* Return what became of the samples of all threads, gone ones included, as of the last pass
+ * and the last flush. The caller holds `lock`. Waiting samples count as kept until the file
+ * refuses data. */
 struct jsp_tally jsp_drain_tally(const struct jsprof *p);
 
 /* Write all waiting data, on a thread of the host. */

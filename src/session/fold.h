@@ -34,8 +34,11 @@ struct jsp_fold {
     struct jsp_fold_row rows[JSP_FOLD_ROWS];
 };
 
-struct jsp_fold *jsp_fold_open(void); /* NULL without memory */
-void jsp_fold_close(struct jsp_fold *f); /* NULL is allowed */
+/* Return an empty fold, or NULL without memory. */
+struct jsp_fold *jsp_fold_open(void);
+
+/* Free it. NULL does nothing. */
+void jsp_fold_close(struct jsp_fold *f);
 
 /* Add a sample to its row; *is_new: there was none. Return 0, or -ENOSPC: all rows are in use. */
 int jsp_fold_add(struct jsp_fold *f, const struct jsp_fold_row *sample, uint64_t time_ns,

@@ -34,8 +34,10 @@ struct jsp_function_def {
 /* Make a function. Return 0, -EINVAL (an empty name) or -ENOMEM. */
 int jsp_function_new(struct jsprof_function **out, const struct jsp_function_def *def);
 
-/* Add a holder; give up one hold, and free the function after the last. */
+/* Add a holder. */
 void jsp_function_ref(struct jsprof_function *f);
+
+/* Give up one hold, and free the function after the last. NULL does nothing. */
 void jsp_function_free(struct jsprof_function *f);
 
 /* Return true if the function has more than one holder. */
@@ -45,7 +47,11 @@ bool jsp_function_is_shared(const struct jsprof_function *f);
  * drop. */
 const struct jsprof_function *jsp_function_at(uint32_t index);
 
+/* Keep all functions' memory, also that of freed ones, until jsp_function_drop. Calls may
+ * nest. */
 void jsp_function_hold(void);
+
+/* End a hold. The last one frees the functions that were freed meanwhile. */
 void jsp_function_drop(void);
 
 /* Renew the lock in the child of a fork (see process.h), and drop the holds of the

@@ -56,6 +56,8 @@ uint32_t jsp_listings_row(struct jsp_listings *all, uint32_t label, uint64_t pc)
 /* Write the listings that were met and are not in the file yet. Returns 0 or -ENOBUFS:
  * some of them have to wait. */
 int jsp_listings_write(struct jsp_listings *all, struct jsp_writer *w);
+
+/* Free all listings. The arena stays. */
 void jsp_listings_free(struct jsp_listings *all);
 
 /* Keep the listings, none of which is in the file or was met. */
@@ -77,7 +79,11 @@ bool jsp_pcs_has_room(struct jsp_pcs *pcs, struct jsp_writer *w, uint32_t n);
  * room. */
 void jsp_pcs_put(struct jsp_pcs *pcs, struct jsp_listings *all,
                  const struct jsp_frames *frames, uint64_t ordinal);
+
+/* Write the block, if it has samples, and begin the next one. On an error it stays. */
 void jsp_pcs_write(struct jsp_pcs *pcs, struct jsp_writer *w);
+
+/* Begin the next block without writing this one. */
 void jsp_pcs_drop(struct jsp_pcs *pcs);
 
 #endif

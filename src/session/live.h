@@ -21,9 +21,11 @@ extern struct jsprof *_Atomic jsp_live_first;
 /* Add a session, which is now complete. */
 void jsp_live_add(struct jsprof *p);
 
-/* Enter a call. Return 0, -EINVAL (no such session, or another thread closes it) or
- * -ECHILD (it is the parent's). */
+/* Enter a call. Return 0, -EINVAL (no such session, or another thread closes it) or -ECHILD
+ * (it is the parent's). */
 int jsp_live_enter(struct jsprof *p);
+
+/* Leave the call. The last one wakes a thread that closes the session. */
 void jsp_live_leave(struct jsprof *p);
 
 /* Begin the end of a session: the caller alone closes it, no thread is inside and none

@@ -236,32 +236,35 @@ void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS],
 /* Note that the drain is to read the thread. */
 void jsp_looked_note(const struct jsp_looked *t);
 
-/* Queue the sampling signal for a thread. It carries the number and the time. Return 0 or a
- * negative errno. */
+/* Send the sampling signal to the thread, with its number and the time. Return 0 or a negative
+ * errno. */
 int jsp_looker_queue(const struct jsp_looker *l, pid_t tid, int signo, uint64_t number);
 
-/* Return how many of the points met the thread, which had a processor for `ran_ns` since the last
- * look. */
+/* Return how many of the moment's points met the thread, which had a processor for `ran_ns`
+ * since the last look: on average its share, in whole numbers. */
 uint64_t jsp_looker_share(struct jsp_looker *l, const struct jsp_looker_moment *m,
                           uint64_t ran_ns);
 
-/* Return that number of points, changed so that the sum stays near the CPU time. */
+/* Return the points of a thread that ran for `ran_ns`, given those that were found: change
+ * their number so that the sum stays near the CPU time. */
 uint64_t jsp_looker_balance(const struct jsp_looker *l, struct jsp_looked *t, uint64_t ran_ns,
                             uint64_t points);
 
-/* Return for how many points this look stands, which has met the thread: 0 if the thread has had
- * too many, 2 or more if too few. Its balance already has its CPU time. */
+/* Return the points of a thread that one point met, and whose balance has its CPU time: 1,
+ * none if it had too many, more if it had too few. */
 uint64_t jsp_looker_meet(const struct jsp_looker *l, struct jsp_looked *t);
 
-/* Send a signal for the thread's debt, unless the thread rests. Add the debt to a signal that is
- * still under way, and send that one again after some time. */
+/* Send a signal for the thread's debt, unless the last sample asked for a rest. Send one that
+ * nobody took again after some time. */
 void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_t now);
 
-/* A tick has met one of `n_met` threads, and this one has run for `ran_ns` since it woke up, while
- * the looker slept. Return how many points this one stands for. The same for a thread with turns
- * much shorter than a tick. */
+/* Return how many points this thread stands for: a tick has met one of `n_met` threads while
+ * the looker slept, and this one has run for `ran_ns` since it woke up. */
 uint64_t jsp_looker_tick(struct jsp_looker *l, struct jsp_looked *t, uint32_t n_met,
                          uint64_t ran_ns);
+
+/* Return how many points a thread with turns much shorter than a tick stands for: its balance
+ * in periods, whose fraction makes one of them at random. */
 uint64_t jsp_looker_turns(struct jsp_looker *l, struct jsp_looked *t);
 
 /* A thread that leaves has had more expirations than its time, or fewer, by chance. Those that are
@@ -280,37 +283,39 @@ enum jsp_looker_took jsp_looker_took(struct jsp_looker *l, const struct jsp_look
  * owes this point until the next look that meets it. */
 bool jsp_looker_dozes(const struct jsp_looker *l, struct jsp_looked *t);
 
-/* Add the debt to the expirations of a signal that is still under way. Return false if there is
- * none. */
+/* Add the debt to the expirations of a signal that is still under way. Return false if there
+ * is none. */
 bool jsp_looker_owe_more(struct jsp_looked *t);
 
 /* Return a length of time in JSP_LOOKER_WHOLEths of a period. */
 int64_t jsp_looker_periods(const struct jsp_looker *l, uint64_t ns);
 enum { JSP_LOOKER_WHOLE = 1 << 16 };
 
-/* -- looker_wall.c, for looker.c: look at a thread. Return true if it has to be looked at again
- * soon. */
+/* -- looker_wall.c, for looker.c */
+
+/* Look at a thread. Return true if it has to be looked at again soon. */
 bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
                      const struct jsp_looker_moment *m);
 
 /* Store the last samples of a thread that leaves. Return the points of its time that no sample
- * has; the result is negative if there were too many. */
+ * has, below 0 if there were too many. */
 int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t);
 
-/* -- looker_deep.c, for looker.c: make the thread's timer, unless there are too many threads. A
- * sandbox may forbid that later. */
+/* -- looker_deep.c, for looker.c */
+
+/* Make the thread's timer, unless there are too many threads. A sandbox may forbid that later. */
 void jsp_deep_open(struct jsp_looker *l, struct jsp_looked *t);
 
-/* Delete the thread's timer. */
+/* Delete the thread's timer, if it has one. */
 void jsp_deep_close(struct jsp_looker *l, struct jsp_looked *t);
 
 /* Return true if the threads can be asked for samples while the looker sleeps deeply. */
 bool jsp_deep_may(const struct jsp_looker *l);
 
-/* Ask all threads. Return false if one refuses, or rests. */
+/* Ask all threads for samples. Return false if one refuses, or rests. */
 bool jsp_deep_begin(struct jsp_looker *l);
 
-/* Ask this thread, too. Return false if it has no timer, or the timer can not be set. */
+/* Ask this thread, too. Return false if it has no timer, or refuses. */
 bool jsp_deep_ask(struct jsp_looker *l, struct jsp_looked *t);
 
 /* The looker has woken up. Return for how long it is to sleep on, in ns or JSP_LOOKER_DEEPLY,

@@ -20,9 +20,11 @@ struct jsp_losses_total {
     struct jsp_tally tally;
 };
 
-/* Write a line with its newline to `to`, which has room for JSP_EMBEDDED_ACCOUNT bytes.
- * Return its length. */
+/* Write the line of all threads with its newline to `to`, which has room for
+ * JSP_EMBEDDED_ACCOUNT bytes. Return its length. */
 size_t jsp_losses_total(char *to, const struct jsp_losses_total *total);
+
+/* Write a thread's line, as jsp_losses_total does. */
 size_t jsp_losses_thread(char *to, const struct jsp_thread *t, const struct jsp_tally *tally);
 
 #endif

@@ -40,7 +40,10 @@ struct jsp_marks {
     bool is_off;      /* there is no file: frames are dropped */
 };
 
+/* Lay out an empty queue without counters. `pid` is stored with each mark. */
 void jsp_marks_init(struct jsp_marks *m, int32_t pid);
+
+/* Free the queue and the counters. No other thread may use them. */
 void jsp_marks_free(struct jsp_marks *m);
 
 /* Take over the parent's counters with their ids but without values, in the child of a
@@ -95,6 +98,7 @@ void jsp_marks_lose(struct jsp_marks *m, uint64_t n);
  * and the next file begins with their values. */
 void jsp_marks_switch(struct jsp_marks *m, bool is_on);
 
+/* Return how many marks and values were lost. Takes the lock. */
 uint64_t jsp_marks_lost(struct jsp_marks *m);
 
 #endif

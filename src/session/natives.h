@@ -37,8 +37,10 @@ struct jsp_natives {
     } seen[JSP_NATIVES_CACHE];
 };
 
-/* Open. Return 0 or -ENOMEM. */
+/* Open with an empty map and bundle. Return 0 or -ENOMEM. */
 int jsp_natives_open(struct jsp_natives *natives);
+
+/* Free everything. May be called again. */
 void jsp_natives_close(struct jsp_natives *natives);
 
 /* Begin anew for another file, with a new bundle, which it then owns. The names that the host

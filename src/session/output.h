@@ -103,8 +103,10 @@ int jsp_output_side(struct jsp_output *out);
 /* Write the buffer. Return 0 or a negative errno. */
 int jsp_output_flush(struct jsp_output *out);
 
-/* Do the same, but give a slow pipe some time, or a moment. */
+/* Do the same, but give a slow pipe some time. */
 int jsp_output_flush_patiently(struct jsp_output *out);
+
+/* Do the same, but give a slow pipe a moment. */
 int jsp_output_flush_for_a_moment(struct jsp_output *out);
 
 /* After a flush, with the session's lock again: mark the samples in the file as
@@ -131,10 +133,12 @@ int jsp_output_close(struct jsp_output *out);
 
 /* -- output_compact.c: the compact form, for output.c */
 
-/* Add a sample to the block of jsprof/stacks, or to its row of the fold. The first one then waits
- * like others; the second is counted, also if there is no room for its stack. Return 0, -ENOBUFS
+/* Add a sample to the block of jsprof/stacks, where it waits like others. Return 0, -ENOBUFS
  * or -ENOMEM. */
 int jsp_output_packed(struct jsp_output *out, const struct jsp_compact_sample *sample);
+
+/* Add a sample to its row of the fold, and count it, also if there is no room for its stack.
+ * Return 0, -ENOBUFS or -ENOMEM. */
 int jsp_output_fold(struct jsp_output *out, const struct jsp_compact_sample *sample);
 
 /* Append the rows of the fold, if there is one, and the block. Return 0 or -ENOBUFS. */

@@ -25,14 +25,18 @@ struct jsp_perfmap_code {
     uint64_t time_ns;
 };
 
+/* Lay out without files. */
 void jsp_perfmap_init(struct jsp_perfmap *perf);
 
-/* Create the file. Return 0 or a negative errno: -ELOOP for a symbolic link, -EEXIST for
- * something else than a plain file of this user, -ETXTBSY for another session's file. The
- * dump is created in the folder of the file `beside`. */
+/* Create the map. Return 0 or a negative errno: -ELOOP for a symbolic link, -EEXIST for
+ * something else than a plain file of this user, -ETXTBSY for another session's file. */
 int jsp_perfmap_open_map(struct jsp_perfmap *perf);
+
+/* Create the dump, in the folder of the file `beside`. Errors as jsp_perfmap_open_map,
+ * -ENAMETOOLONG or -EIO. */
 int jsp_perfmap_open_dump(struct jsp_perfmap *perf, const char *beside);
 
+/* Append the range to the files that are open. */
 void jsp_perfmap_add(struct jsp_perfmap *perf, const struct jsp_perfmap_code *code);
 
 /* Complete the files. */

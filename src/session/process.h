@@ -38,12 +38,17 @@ uint64_t jsp_process_forks(void);
  * before taking a lock of the process. */
 void jsp_process_renew(void);
 
+/* Take the lock of the process. While a thread holds it, jsprof_callable returns false to that
+ * thread. */
 void jsp_process_lock(void);
+
+/* Give up the lock. */
 void jsp_process_unlock(void);
 
-/* Release the lock, which the caller holds, until the next wake; wake all waiting
- * threads. */
+/* Give up the lock, which the caller holds, until the next wake, and take it again. */
 void jsp_process_wait(void);
+
+/* Wake all threads in jsp_process_wait. The caller holds the lock. */
 void jsp_process_wake(void);
 
 /* Let thread_exit be called when the calling thread exits. Return 0 or a negative

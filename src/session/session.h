@@ -49,30 +49,30 @@ struct jsp_session_setup {
 };
 
 struct jsprof {
-    /* Constant after open (make.c; child.c opens it anew in the child of a fork). */
+    /* Constant after open (make.c; child.c in the child of a fork). */
     pid_t pid;
     bool chain;
-    size_t slots_bytes, label_bytes; /* sizes of the arena's two mappings */
-    struct jsp_arena arena;
     bool native;
+    size_t slots_bytes, label_bytes; /* sizes of the arena's two mappings */
     void (*on_drain)(void *data);
     void *on_drain_data;
-    struct jsp_file *file;   /* owned; NULL: the host gave a descriptor */
+    struct jsp_file *file; /* owned; NULL: the host gave a descriptor */
 
-    /* Constant while the session runs: each recording of a dormant session changes them, under
-     * `change`. `given.calls_refused` is under `lock`. */
-    struct jsp_session_setup given; /* `given.file` is `file` above */
+    /* Set by open, and for each recording of a dormant session while it is stopped, under
+     * `change` and `lock`. */
     uint32_t hz;
-    struct jsp_thread_setup setup;
-    uint64_t forks_before; /* forks of the process before the file was begun */
+    struct jsp_session_setup given; /* `given.file` is `file` above */
+    struct jsp_thread_setup setup;  /* `setup.looker` is set by start */
+    uint64_t forks_before; /* forks of the process before the recording, or the session */
 
-    /* Parts that say themselves who may use them. */
+    /* Each has a lock or rules of its own, in its header. */
+    struct jsp_arena arena;
     struct jsp_alone alone;     /* JSPROF_NO_THREAD */
     struct jsp_objects objects; /* used by the drain; handlers read its map */
-    struct jsp_codes codes;     /* has a lock of its own */
-    struct jsp_perfmap perf; /* under the lock of `codes` */
-    struct jsp_marks marks;  /* has a lock of its own */
-    struct jsp_calls_session calls; /* has a lock of its own */
+    struct jsp_codes codes;
+    struct jsp_perfmap perf;    /* under the lock of `codes` */
+    struct jsp_marks marks;
+    struct jsp_calls_session calls;
 
     /* Under the process lock, see live.h. */
     struct jsprof *_Atomic live_next;
@@ -138,20 +138,34 @@ struct jsprof {
 };
 
 /* -- session.c */
+
+/* Open a session and put it on the list of live sessions. Return 0 or a negative errno; then
+ * it has taken over nothing of the setup. */
 int jsp_session_open(struct jsprof **out, const struct jsp_session_setup *setup);
+
+/* Stop and complete the recording, and free the session. Return 0, the errors of jsp_live_end
+ * (then it goes on), or an error of writing (then it is closed nevertheless). */
 int jsp_session_close(struct jsprof *p);
 
-/* -- last.c: after the session was halted, append all that waits, and the last account, whose
- * sums *counts gets. Then complete the file, except for closing it. Return 0 or an error of
- * writing. */
+/* -- last.c */
+
+/* Append all that waits, and the last account, whose sums *counts gets, after the session was
+ * halted. */
 void jsp_session_last(struct jsprof *p, struct jsp_counts *counts);
+
+/* Complete the file, except for closing it. Return 0 or an error of writing. */
 int jsp_session_complete(struct jsprof *p, const struct jsp_counts *counts);
 
-/* -- make.c: make a session that is zeroed except for its arena; fill it, but do not put it
- * on the list of live sessions; free everything but the output, which is closed. Return 0,
- * -ENOMEM or the errors of jsp_session_open. After an error of fill, free it. */
+/* -- make.c */
+
+/* Make a session that is zeroed except for its arena. Return 0 or -ENOMEM. */
 int jsp_session_new(struct jsprof **out, uint32_t label_bytes);
+
+/* Fill a new session, but do not put it on the list of live sessions. Return 0, -ENOMEM or the
+ * errors of jsp_session_open; after an error, free it. */
 int jsp_session_fill(struct jsprof *p, const struct jsp_session_setup *setup);
+
+/* Free everything but the output, which is closed. */
 void jsp_session_free(struct jsprof *p);
 
 /* Make what stall mode needs, unless it is there or there is no limit. 0 or -ENOMEM. */
@@ -161,24 +175,40 @@ int jsp_session_slots(struct jsprof *p, uint64_t stall_ns);
 void jsp_session_describe(struct jsprof *p);
 
 /* -- begin.c */
+
+/* Note that the host has started the session, and run it or, if it records itself, begin its
+ * first file. A dormant one waits for a recording. Return 0 or a negative errno. */
 int jsp_session_start(struct jsprof *p);
+
+/* Note that the host has stopped the session, and halt it. Return 0 or an error of writing. */
 int jsp_session_stop(struct jsprof *p);
 
-/* -- run.c: do the work of start. The caller holds `change`. */
+/* -- run.c */
+
+/* Do the work of start. The caller holds `change`. */
 int jsp_session_run(struct jsprof *p);
 
 /* Stop the session for a close, when no other call on it is under way. */
 int jsp_session_halt(struct jsprof *p);
 
+/* Write what waits, on the drain's thread if there is one. Return 0 or an error of writing. */
 int jsp_session_flush(struct jsprof *p);
+
+/* Fill *out with the counters of all threads, gone ones included. Return 0, -EINVAL or
+ * -ECHILD, as jsp_live_enter. */
 int jsp_session_stats(struct jsprof *p, jsprof_stats *out);
 
+/* Set the modes in which calls are counted. Return 0 or a negative errno. */
 int jsp_session_calls(struct jsprof *p, uint32_t modes);
+
+/* Copy the counts of calls. Return 0 or a negative errno. */
 int jsp_session_calls_snapshot(struct jsprof *p, jsprof_calls *out);
 
-/* Change the modes that another process may set, and set those that it asks for, as far as it may.
- * -EOPNOTSUPP: it may set none of them. */
+/* Change the modes that another process may set. */
 int jsp_session_calls_allow(struct jsprof *p, uint32_t modes);
+
+/* Set the modes that another process asks for, as far as it may. -EOPNOTSUPP: it may set none
+ * of them. */
 int jsp_session_calls_ask(struct jsprof *p, uint32_t modes);
 
 /* -- begin.c, retarget.c: recordings of a dormant session, one after another, each into a file of
@@ -207,8 +237,11 @@ int jsp_session_record(struct jsprof *p, const struct jsp_session_aim *aim);
  * as stop. */
 int jsp_session_record_end(struct jsprof *p, jsprof_stats *stats);
 
-/* For continuous.c, which holds `change`: begin and end a recording, whatever else records. */
+/* For continuous.c, which holds `change`: begin a recording, whatever else records. Errors as
+ * jsp_session_record. */
 int jsp_session_aim(struct jsprof *p, const struct jsp_session_aim *aim);
+
+/* For continuous.c, which holds `change`: end the recording. Return 0 or an error of writing. */
 int jsp_session_aim_end(struct jsprof *p);
 
 /* -- continuous.c: a dormant session that records itself, into one file after another
@@ -233,16 +266,21 @@ struct jsp_keeper {
     bool quit, rung;       /* under `lock` */
 };
 
-/* -- keeper.c: return a keeper for the setup, or NULL without memory. Free it when its session is
- * closed, or could not be opened. */
+/* -- keeper.c */
+
+/* Return a keeper for the setup, or NULL without memory. */
 struct jsp_keeper *jsp_keeper_new(void);
+
+/* Free the keeper, after its session was closed or could not be opened. NULL does nothing. */
 void jsp_keeper_free(struct jsp_keeper *k);
 
 /* Return true if the file is large enough, or gone. The caller holds `lock`, like that of look. */
 bool jsp_keeper_is_due(const struct jsprof *p);
 
-/* Wake the keeper; if that is so, after a flush. */
+/* Wake the keeper. */
 void jsp_keeper_ring(struct jsp_keeper *k);
+
+/* Wake the keeper if its file is due, after a flush. The caller holds `lock`. */
 void jsp_keeper_look(struct jsprof *p);
 
 /* Begin the first file, or that after a pause, and start the thread. Return 0, or an error of
@@ -262,23 +300,34 @@ struct jsp_session_brief {
     uint32_t hz;
     enum jsp_clock clock;
 };
+
+/* Fill *out for a list of sessions. Return 0, -EINVAL or -ECHILD, as jsp_live_enter. */
 int jsp_session_brief(struct jsprof *p, struct jsp_session_brief *out);
 
 /* Return the number of attached threads that have no sample since the recording began. */
 uint32_t jsp_session_unsampled(struct jsprof *p);
 
-/* -- attach.c: add a thread to the lists of the session. The caller holds `lock`. */
+/* -- attach.c */
+
+/* Add a thread to the lists of the session. The caller holds `lock`. */
 void jsp_session_list(struct jsprof *p, struct jsp_thread *t);
+
+/* Attach the calling thread under this name. Return 0 or a negative errno; then nothing is
+ * attached and *out is untouched. */
 int jsp_session_attach(struct jsprof *p, const char *name, struct jsp_thread **out);
+
+/* Detach the calling thread, which attached as `t`. Return 0, or -EPERM on another thread. In
+ * a forked child, drop the copy. */
 int jsp_session_detach(struct jsp_thread *t);
 
 /* Return 0 if the calling thread attached as `t`, otherwise -EPERM, or -ECHILD after a
  * fork. */
 int jsp_session_owns(const struct jsp_thread *t);
 
-/* -- asleep.c: set the walker for the calling thread's sleeps. The looker is in none of the old one
- *    on return. Return 0, or as jsp_session_owns. -- */
+/* -- asleep.c */
 
+/* Set the walker for the calling thread's sleeps. On return the looker is in none of the old
+ * one. Return 0, or as jsp_session_owns. */
 int jsp_session_set_asleep(struct jsp_thread *t, jsprof_walk_asleep_fn walk, void *host);
 
 /* -- child.c: sessions that continue in the child of a fork, in files of their own.
@@ -295,13 +344,27 @@ int jsp_session_set_asleep(struct jsp_thread *t, jsprof_walk_asleep_fn walk, voi
  * new. If the session cannot continue, each call on it returns -ECHILD. */
 void jsp_child_go_on(struct jsprof *p);
 
-/* -- register.c: the code that a host registers */
+/* -- register.c: what a host registers. Each returns -ECHILD in the child of a fork */
+
+/* Register a range of code with its name, lines and rows. Return 0 or a negative errno. */
 int jsp_register_code(struct jsprof *p, const jsprof_code *code);
+
+/* Note that the code which begins at `start` is gone. Return 0 or a negative errno. */
 int jsp_register_remove(struct jsprof *p, uint64_t start);
+
+/* Note that the code at `from` has moved. Return 0 or a negative errno. */
 int jsp_register_move(struct jsprof *p, uint64_t from, uint64_t to);
+
+/* Copy a listing for the capture. Return 0 or a negative errno. */
 int jsp_register_listing(struct jsprof *p, const jsprof_listing *listing);
+
+/* Name the native function that begins at `start`. Return 0 or a negative errno. */
 int jsp_register_symbol(struct jsprof *p, uint64_t start, const char *name);
+
+/* Note the range of an interpreter's loop. Return 0 or a negative errno. */
 int jsp_register_loop(struct jsprof *p, uint64_t start, uint64_t length);
+
+/* Note a range whose native frames are not stored. Return 0 or a negative errno. */
 int jsp_register_hidden(struct jsprof *p, uint64_t start, uint64_t length);
 
 /* -- warm.c: call each libc function that the handler calls once, outside of it. In a host

@@ -23,18 +23,22 @@ struct jsp_signals_hushed {
     sigset_t pending;
 };
 
-/* Call these around a write on a thread of the host, so that only errno reports its
- * failure: no SIGPIPE for a reader that left, no SIGXFSZ at the file size limit. No lock
- * needed. */
+/* Call this before a write on a thread of the host, so that only errno reports its failure: no
+ * SIGPIPE for a reader that left, no SIGXFSZ at the file size limit. No lock needed. */
 void jsp_signals_hush(struct jsp_signals_hushed *h);
+
+/* Call this after the write: drop the signals that it raised, and restore the mask. */
 void jsp_signals_unhush(const struct jsp_signals_hushed *h);
 
 /* Fill the set with all signals but faults, which must stay deadly. No lock needed. */
 void jsp_signals_all(sigset_t *set);
 
-/* Install the handler. Return 0, -EBUSY if another handler is installed and `chain` is
- * false, or -EINVAL if there is no such signal. */
+/* Install the handler. Return 0, -EBUSY if another handler is installed and `chain` is false,
+ * or -EINVAL if there is no such signal. */
 int jsp_signals_take(int signo, bool chain);
+
+/* Give up one use of the signal. After the last, restore the action that was there before,
+ * unless the host has put another handler on top. */
 void jsp_signals_give(int signo);
 
 /* Note that a timer with this signal could not be stopped. No lock needed. */
@@ -46,10 +50,14 @@ void jsp_signals_survives(int signo);
  * needed. */
 bool jsp_signals_look(int signo);
 
-/* Around fork: the forking thread blocks our timers' signals, which may be faster than
- * the copying of page tables and restart it for ever. The child has no timers. */
+/* Block our timers' signals in the thread that forks: they may be faster than the copying of
+ * page tables, and restart it for ever. */
 void jsp_signals_before_fork(void);
+
+/* Restore the mask, in the parent and in the child. */
 void jsp_signals_after_fork(void);
+
+/* Forget all users of the signals, in the child: it has no timers. The handler stays. */
 void jsp_signals_in_child(void);
 
 /* -- sigframe.c: the size of the frame that the kernel saves for a signal */

@@ -41,6 +41,8 @@ bool jsp_states_has_room(struct jsp_states *states, struct jsp_writer *w);
  * room. */
 void jsp_states_put(struct jsp_states *states, const struct jsp_read_state *state,
                     uint64_t ordinal);
+
+/* Write the names that are new, and the block if it has samples. On an error the block stays. */
 void jsp_states_write(struct jsp_states *states, struct jsp_writer *w);
 
 #endif

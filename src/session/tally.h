@@ -42,18 +42,27 @@ int jsp_tallies_take(struct jsp_tallies *t, uint32_t *slot);
 /* Note that the thread has ended: no more samples will come from it. */
 void jsp_tallies_leave(struct jsp_tallies *t, uint32_t slot);
 
-/* append: a sample was appended. settle: it is in the file now. give_up: it will never
- * be. lose (below): it found no room at all. */
+/* Count a sample that was appended; it waits. */
 void jsp_tallies_append(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+
+/* Note that a sample that waited is in the file now. */
 void jsp_tallies_settle(struct jsp_tallies *t, uint32_t slot);
+
+/* Count a sample that waited as lost: it will never be in the file. */
 void jsp_tallies_give_up(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 /* A sample is in the file without its weight: count it as one expiration. */
 void jsp_tallies_lessen(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+
+/* Count as lost a sample that found no room at all. */
 void jsp_tallies_lose(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
-/* grow: a sample was folded into one that was appended. unfold: it was refused. */
+
+/* Count a sample that was folded into one that was appended. */
 void jsp_tallies_grow(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
+
+/* Count a sample that the fold refused. */
 void jsp_tallies_unfold(struct jsp_tallies *t, uint32_t slot, uint32_t weight);
 
+/* Return the thread's tally, borrowed. */
 const struct jsp_tally *jsp_tallies_of(const struct jsp_tallies *t, uint32_t slot);
 
 /* Return the sum over all threads there ever were. */
@@ -62,6 +71,7 @@ struct jsp_tally jsp_tallies_sum(const struct jsp_tallies *t);
 /* Begin at 0. No sample waits. */
 void jsp_tallies_renew(struct jsp_tallies *t);
 
+/* Free the slots. */
 void jsp_tallies_free(struct jsp_tallies *t);
 
 #endif

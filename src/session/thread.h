@@ -74,9 +74,10 @@ struct jsp_thread {
     struct jsp_sampled sampled; /* first: what the handler and the host use */
     struct jsp_tasks tasks;
 
-    struct jsprof *session; /* NULL: it was closed while the thread was attached */
+    /* Under the process lock. NULL after the session was closed. */
+    struct jsprof *session;
 
-    /* Constant after create (thread.c) and attach (attach.c). */
+    /* Constant after create (attach.c: `tally`). */
     size_t bytes;        /* of the record's mapping */
     pid_t tid;
     pid_t pid;
@@ -84,6 +85,7 @@ struct jsp_thread {
     clockid_t cpu_clock; /* this thread's clock; every thread can read it */
     const void *me;      /* result of jsp_calls_me() in that thread */
     char name[JSP_THREAD_NAME];
+
     /* Owned, until the session has released it; not in here, as jsp_thread_link. The first is used
      * while armed, if the session has a looker. */
     struct jsp_looked *looked;
@@ -159,11 +161,15 @@ bool jsp_thread_counts(struct jsp_thread *t, bool patient, struct jsp_counts *ou
 /* Sum up the time armed until now, on each clock. */
 void jsp_thread_armed_ns(const struct jsp_thread *t, uint64_t ns[JSP_N_CLOCKS]);
 
-/* -- spare.c: give up one hold on the table of allocations, and free it after the last (NULL does
- * nothing); free what the session's own threads have of this one; free the record if nobody
- * holds it any more. */
+/* -- spare.c */
+
+/* Give up one hold on the table of allocations, and free it after the last. NULL does nothing. */
 void jsp_thread_release_allocs(struct jsp_alloc_table *table);
+
+/* Free what the session's own threads have of this one. */
 void jsp_thread_forget(struct jsp_thread *t);
+
+/* Free the record, unless the host's thread or a list still holds it. */
 void jsp_thread_release(struct jsp_thread *t);
 
 /* Records of threads that have ended, for the next threads of the session. A new one has 2 MiB of

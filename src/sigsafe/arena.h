@@ -38,16 +38,16 @@ struct jsp_label {
 };
 
 struct jsp_arena {
-    /* Constant after init; both regions borrowed from the caller. */
-    unsigned char *bytes; /* 8-aligned */
-    uint64_t capacity;    /* of bytes, <= 8 << JSP_ARENA_ID_BITS */
+    /* Constant after init; both regions are borrowed from the caller. */
+    unsigned char *bytes;    /* entries, one after the other */
+    uint64_t capacity;       /* of `bytes`, <= 8 << JSP_ARENA_ID_BITS */
     _Atomic uint64_t *slots; /* hash << 32 | id; 0: free */
-    uint64_t n_slots;     /* a power of two */
+    uint64_t n_slots;        /* power of two */
 
     /* Written by all threads. */
-    alignas(JSP_CACHELINE) _Atomic uint64_t used; /* bytes */
-    _Atomic uint64_t n_labels;
-    _Atomic uint64_t n_lost; /* look-ups that returned JSP_LABEL_LOST */
+    alignas(JSP_CACHELINE) _Atomic uint64_t used; /* bytes reserved for entries */
+    _Atomic uint64_t n_labels;                    /* names in the table */
+    _Atomic uint64_t n_lost;                      /* look-ups that returned JSP_LABEL_LOST */
 
     /* Always:  used <= capacity + one entry for each thread that reached the end
      *          a slot, once set, never changes */
@@ -58,14 +58,14 @@ struct jsp_arena_memory {
     void *bytes;
     uint64_t n_bytes; /* >= 4096 */
     void *slots;      /* zeroed, n_slots * 8 bytes */
-    uint64_t n_slots; /* a power of two */
+    uint64_t n_slots; /* power of two */
 };
 
-/* Lay out an arena in the caller's memory, with the names that the library always needs. */
+/* Lay out an empty arena in the caller's memory, with the one entry JSP_LABEL_LOST. */
 void jsp_arena_init(struct jsp_arena *arena, const struct jsp_arena_memory *memory);
 
-/* Return the id of these bytes (`len` <= JSP_LABEL_MAX) as a name of this kind, or
- * JSP_LABEL_LOST if the arena is full. */
+/* Return the id of these bytes (`len` <= JSP_LABEL_MAX) as a name of this kind; store them if
+ * they are new. JSP_LABEL_LOST: the bytes or the probed slots are full, counted in `n_lost`. */
 uint32_t jsp_arena_intern(struct jsp_arena *arena, const char *text, uint32_t len,
                           uint8_t kind);
 
@@ -76,7 +76,7 @@ static inline uint32_t jsp_arena_synth(struct jsp_arena *arena, const char *text
                             JSPROF_KIND_SYNTH);
 }
 
-/* Return the name with this id, which the arena has returned. It is valid as long as the arena. */
+/* Return the entry with this id, which jsp_arena_intern has returned. */
 static inline const struct jsp_label *jsp_arena_label(const struct jsp_arena *arena, uint32_t id)
 {
     return (const struct jsp_label *)(const void *)(arena->bytes + (uint64_t)id * 8);

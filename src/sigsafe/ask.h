@@ -51,6 +51,7 @@ struct jsp_ask { /* zeroed: no handler has asked */
     _Atomic uint32_t sleep; /* enum jsp_ask_sleep */
 };
 
+/* Return how the drain sleeps at this moment. Any thread, also in a handler. */
 static inline enum jsp_ask_sleep jsp_ask_sleep(const struct jsp_ask *ask)
 {
     /* ORDER: relaxed. Who writes something looks long after QUIET was stored; the exchanges of
@@ -58,8 +59,10 @@ static inline enum jsp_ask_sleep jsp_ask_sleep(const struct jsp_ask *ask)
     return (enum jsp_ask_sleep)atomic_load_explicit(&ask->sleep, memory_order_relaxed);
 }
 
-/* Something was written: wake the drain if it sleeps deeply. */
+/* Wake the drain, which sleeps deeply: something was written. */
 void jsp_ask_wake(struct jsp_ask *ask);
+
+/* Wake the drain if it sleeps deeply, after something was written. */
 static inline void jsp_ask_note(struct jsp_ask *ask)
 {
     if (jsp_ask_sleep(ask) != JSP_ASK_AWAKE)
@@ -101,12 +104,14 @@ static inline void jsp_ask_take_rows(struct jsp_ask *ask)
 /* Wake the thread that sleeps on the bell. */
 void jsp_ask_ring(struct jsp_ask *ask);
 
+/* Return what the handlers have asked of the drain. A hint. */
 static inline enum jsp_ask_state jsp_ask_state(const struct jsp_ask *ask)
 {
     /* ORDER: relaxed. A hint; the drain then looks at data of the loader. */
     return (enum jsp_ask_state)atomic_load_explicit(&ask->state, memory_order_relaxed);
 }
 
+/* Store what is asked of the drain. */
 static inline void jsp_ask_set(struct jsp_ask *ask, enum jsp_ask_state state)
 {
     /* ORDER: relaxed. As above. */

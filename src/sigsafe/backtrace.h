@@ -24,8 +24,10 @@ struct jsp_backtrace_from {
 int jsp_backtrace(struct jsp_sampled *self, const struct jsp_backtrace_from *from,
                   jsprof_backtrace_frame *out, uint32_t max);
 
-/* Write the backtrace to `fd`, as text or as JSON. Return 0 or a negative errno. */
+/* Write the backtrace to `fd` as text. Return 0 or a negative errno. */
 int jsp_backtrace_print(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd);
+
+/* Write the backtrace to `fd` as one line of JSON. Return 0 or a negative errno. */
 int jsp_backtrace_json(struct jsp_sampled *self, const struct jsp_backtrace_from *from, int fd);
 
 #endif

@@ -27,13 +27,17 @@
 
 enum { JSP_CRASH_THREADS = 1024 };
 
-/* The calling thread attached to a session, or left one. */
+/* Note that the calling thread has attached to a session. */
 void jsp_crash_join(void);
+
+/* Note that the calling thread has left a session. The last one removes it from the table. */
 void jsp_crash_leave(void);
 
 /* In the child of a fork: the table has the parent's threads; of them only this one is here. */
 void jsp_crash_in_child(void);
 
+/* Handle a fatal signal: report the crash once and pass the signal on to the handler before
+ * it, or answer another thread's request for its stack. For sigaction with SA_SIGINFO. */
 void jsp_crash_handle(int signo, siginfo_t *info, void *ucontext);
 
 /* Set the descriptor; below 0: write nothing. */

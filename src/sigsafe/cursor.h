@@ -17,11 +17,13 @@ struct jsp_cursor {
     bool bad;
 };
 
+/* Return the number of bytes that are not read yet. */
 static inline size_t jsp_cursor_left(const struct jsp_cursor *c)
 {
     return (size_t)(c->end - c->at);
 }
 
+/* Skip `n` bytes. With fewer left, skip them and set `bad`. */
 static inline void jsp_cursor_skip(struct jsp_cursor *c, uint64_t n)
 {
     if (n > jsp_cursor_left(c)) {
@@ -44,6 +46,7 @@ static inline uint64_t jsp_cursor_bytes(struct jsp_cursor *c, size_t n)
     return value;
 }
 
+/* Read one byte. At the end, return 0 and set `bad`. */
 static inline uint8_t jsp_cursor_u8(struct jsp_cursor *c)
 {
     if (c->at < c->end)
@@ -52,6 +55,8 @@ static inline uint8_t jsp_cursor_u8(struct jsp_cursor *c)
     return 0;
 }
 
+/* Read a LEB128 number, sign-extended if `is_signed`. If it is longer than 64 bits or cut
+ * short, return a meaningless number and set `bad`. */
 static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
 {
     uint64_t value = 0;
@@ -69,6 +74,7 @@ static inline uint64_t jsp_cursor_leb(struct jsp_cursor *c, bool is_signed)
     return 0;
 }
 
+/* Read an unsigned LEB128 number, as jsp_cursor_leb does. */
 static inline uint64_t jsp_cursor_uleb(struct jsp_cursor *c)
 {
     if (c->at < c->end && *c->at < 0x80) /* nearly all numbers have one byte */
@@ -76,6 +82,7 @@ static inline uint64_t jsp_cursor_uleb(struct jsp_cursor *c)
     return jsp_cursor_leb(c, false);
 }
 
+/* Read a signed LEB128 number, as jsp_cursor_leb does. */
 static inline int64_t jsp_cursor_sleb(struct jsp_cursor *c)
 {
     return (int64_t)jsp_cursor_leb(c, true);

@@ -54,6 +54,7 @@ struct jsp_ehframe {
     struct jsp_ehframe_cie cies[JSP_EHFRAME_CIES]; /* the CIEs read last, by offset */
 };
 
+/* Begin to read this section, which is borrowed, at its first record. */
 void jsp_ehframe_begin(struct jsp_ehframe *e, const struct jsp_ehframe_section *section);
 
 /* Read the next FDE that makes sense. Return false if there is none. */

@@ -13,11 +13,13 @@ enum { INSN_FP = 29, INSN_LR = 30, INSN_SP = 31 };
 /* How a load or store changes sp: bits 23 and 24 of the instruction. */
 enum { INSN_POST = 1, INSN_OFFSET = 2, INSN_PRE = 3 };
 
+/* Return `bits` bits of the word, from bit `from` on, as a signed number. */
 static inline int32_t insn_signed(uint32_t word, uint32_t from, uint32_t bits)
 {
     return (int32_t)(word << (32 - from - bits)) >> (32 - bits);
 }
 
+/* Note how a load or store in this mode changes sp by `offset`. */
 static inline void insn_memory(struct jsp_insn *insn, uint32_t mode, int32_t offset)
 {
     if (mode == INSN_PRE)
@@ -90,6 +92,8 @@ static inline bool insn_add(uint32_t word, struct jsp_insn *insn)
     return insn->sets_fp || (to == INSN_SP && (from == INSN_SP || from == INSN_FP));
 }
 
+/* Read an instruction that changes neither sp nor a saved register: a return, a jump, nop, or
+ * a mark for return addresses. Return false if it is none of them. */
 static inline bool insn_other(uint32_t word, struct jsp_insn *insn)
 {
     insn->returns = word == 0xD65F03C0 || word == 0xD65F0BFF; /* ret, retaa */
@@ -99,6 +103,8 @@ static inline bool insn_other(uint32_t word, struct jsp_insn *insn)
            (word & 0xFFFFFF3F) == 0xD503241F /* bti */;
 }
 
+/* Read the first of `n` bytes of code as one instruction. Return false if it is none that a
+ * prologue or epilogue has, or is cut short. */
 static inline bool jsp_insn_read(const uint8_t *code, size_t n, struct jsp_insn *insn)
 {
     uint32_t word;

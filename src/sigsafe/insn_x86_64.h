@@ -53,6 +53,7 @@ static const struct insn_shape insn_shapes[] = {
     { 3, { 0x41, 0xFF, 0xE0 }, 7, 0, { .jumps = true } },
 };
 
+/* Return true if the `n` bytes begin with an instruction of this shape. */
 static inline bool insn_is(const struct insn_shape *s, const uint8_t *code, size_t n)
 {
     uint32_t last = s->n - 1u;
@@ -61,6 +62,7 @@ static inline bool insn_is(const struct insn_shape *s, const uint8_t *code, size
            (code[last] & ~s->any) == s->is[last];
 }
 
+/* Read the number of `bytes` bytes (1 or 4) at this place. Below 0: return it negated. */
 static inline int32_t insn_number(const uint8_t *at, int8_t bytes)
 {
     int32_t value = (int8_t)*at;
@@ -69,6 +71,8 @@ static inline int32_t insn_number(const uint8_t *at, int8_t bytes)
     return bytes < 0 ? (int32_t)(0u - (uint32_t)value) : value;
 }
 
+/* Read the first of `n` bytes of code as one instruction. Return false if it is none that a
+ * prologue or epilogue has, or is cut short. */
 static inline bool jsp_insn_read(const uint8_t *code, size_t n, struct jsp_insn *insn)
 {
     for (size_t i = 0; i < sizeof insn_shapes / sizeof *insn_shapes; i++) {

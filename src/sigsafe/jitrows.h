@@ -46,6 +46,7 @@ enum jsp_jitrows_answer {
     JSP_JITROWS_ROW,     /* registered code; *row describes it */
 };
 
+/* Look up the registered code at pc, in the handler. Write *row for JSP_JITROWS_ROW alone. */
 enum jsp_jitrows_answer jsp_jitrows_find(struct jsp_jitrows *rows, uint64_t pc,
                                          jsprof_code_row *row);
 

@@ -103,6 +103,8 @@ void jsp_live_begin(struct jsp_live *live);
 
 /* Let all walks until jsp_live_unlimit share JSP_LIVE_CALLS_UNREAD system calls. */
 void jsp_live_limit(struct jsp_live *live);
+
+/* Let each walk make as many system calls as it is granted again. */
 void jsp_live_unlimit(struct jsp_live *live);
 
 /* Grant a new walk so many system calls at most. */

@@ -34,9 +34,8 @@
 enum { JSP_MEMREAD_WINDOW = 512, JSP_MEMREAD_CALLS = 32, JSP_MEMREAD_PAGES = 8 };
 
 struct jsp_memread {
-    /* The bounds of the stack that is read; equal: not known. A walk that goes on in a coroutine
-     * changes them (resume.c). */
-    uintptr_t low, high;
+    /* Written by init, and by the owner thread as it changes stacks. */
+    uintptr_t low, high; /* the stack that it is on; equal: not known */
 
     /* Constant after init. */
     pid_t pid;
@@ -78,6 +77,7 @@ void jsp_memread_begin(struct jsp_memread *m, uintptr_t sp);
  * then untouched. */
 bool jsp_memread_far(struct jsp_memread *m, uintptr_t at, uint64_t *value);
 
+/* Return true if a word at this address can be read without a system call. */
 static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t at)
 {
     return at - m->plain <= m->plain_room;
@@ -86,6 +86,8 @@ static inline bool jsp_memread_is_plain(const struct jsp_memread *m, uintptr_t a
 /* Stack memory between variables may be read here; AddressSanitizer must not object. */
 #define JSP_MEMREAD_ANY __attribute__((no_sanitize_address))
 
+/* Read one word of the stack, plainly or by a system call. Return false if it cannot be read;
+ * *value is then untouched. */
 static inline JSP_MEMREAD_ANY bool jsp_memread_word(struct jsp_memread *m, uintptr_t at,
                                                     uint64_t *value)
 {

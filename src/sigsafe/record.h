@@ -78,6 +78,7 @@ struct jsp_record {
 _Static_assert(sizeof(struct jsp_record) % 8 == 0, "whole words in the ring");
 _Static_assert(sizeof(struct jsp_rec_frame) % 8 == 0, "whole words in the ring");
 
+/* Return the number of VM frames, of all runs. */
 static inline uint32_t jsp_record_frames(const struct jsp_record *record)
 {
     uint32_t n = 0;
@@ -86,11 +87,13 @@ static inline uint32_t jsp_record_frames(const struct jsp_record *record)
     return n;
 }
 
+/* Return the native frames, which lie after the VM frames. */
 static inline struct jsp_rec_native *jsp_record_natives(const struct jsp_record *record)
 {
     return (struct jsp_rec_native *)(void *)(record->frames + jsp_record_frames(record));
 }
 
+/* Return the bytes of the labels, which lie after the native frames. */
 static inline uint8_t *jsp_record_tags(const struct jsp_record *record)
 {
     return (uint8_t *)(void *)(jsp_record_natives(record) + record->n_native);
@@ -122,6 +125,7 @@ enum { JSP_RECORD_DEEPEST = 1000 }; /* the largest max_depth that a session acce
 /* Room for the VM frames of one record: max_depth of them, and a mark for each run. */
 #define JSP_RECORD_FRAMES(max_depth) ((max_depth) + (uint32_t)JSP_N_RUNS)
 
+/* Return the length in words of a record with so many frames, without its labels. */
 static inline uint32_t jsp_record_words(uint32_t n_frames, uint32_t n_natives)
 {
     return (uint32_t)((sizeof(struct jsp_record) + n_frames * sizeof(struct jsp_rec_frame) +

@@ -9,6 +9,7 @@
 
 enum { JSP_RED_ZONE = 0 };
 
+/* Return the stack pointer that the signal interrupted. */
 static inline uintptr_t jsp_regs_sp(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.sp;
@@ -32,11 +33,13 @@ struct jsp_regs_core {
     uintptr_t pc, sp, fp, extra;
 };
 
+/* Return the registers in the ucontext, borrowed. */
 static inline const struct jsp_regs *jsp_regs_of(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.regs;
 }
 
+/* Return a register by its DWARF number, which is below JSP_N_REGS. */
 static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
 {
     uint64_t value;
@@ -44,6 +47,7 @@ static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
     return value;
 }
 
+/* Return the registers that a walk follows. */
 static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
 {
     return (struct jsp_regs_core){
@@ -86,6 +90,7 @@ static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTE
 /* On this machine the compilers' rules are right up to the last instruction. */
 enum { JSP_LEAVING_BYTES = 4 };
 
+/* Return false: the compilers' rules hold at each instruction. */
 static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
 {
     (void)code;
@@ -100,6 +105,8 @@ struct jsp_regs_call {
 
 enum { JSP_CALL_BYTES = 4, JSP_CALL_ANY = -1 };
 
+/* Return the result and the remaining arguments of the system call from which these registers
+ * come. `first` is 0. */
 static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
 {
     return (struct jsp_regs_call){
@@ -125,12 +132,14 @@ static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int nu
 /* The first argument is lost, so no call can be made again. */
 enum { JSP_NUMBER_BYTES = JSP_CALL_BYTES };
 
+/* Return -1: no call can be made again. */
 static inline int jsp_regs_number(const uint8_t before[JSP_NUMBER_BYTES])
 {
     (void)before;
     return -1;
 }
 
+/* Do nothing: no call can be made again. */
 static inline void jsp_regs_make_call(void *ucontext, int number)
 {
     (void)ucontext, (void)number;

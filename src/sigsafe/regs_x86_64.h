@@ -9,6 +9,7 @@
 
 enum { JSP_RED_ZONE = 128 }; /* bytes below sp that a leaf function may use */
 
+/* Return the stack pointer that the signal interrupted. */
 static inline uintptr_t jsp_regs_sp(const void *ucontext)
 {
     return (uintptr_t)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RSP];
@@ -38,11 +39,13 @@ struct jsp_regs_core {
     uintptr_t pc, sp, fp, extra;
 };
 
+/* Return the registers in the ucontext, borrowed. */
 static inline const struct jsp_regs *jsp_regs_of(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.gregs;
 }
 
+/* Return a register by its DWARF number, which is below JSP_N_REGS. */
 static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
 {
     static const uint8_t place[JSP_N_REGS] = {
@@ -54,6 +57,7 @@ static inline uint64_t jsp_regs_get(const struct jsp_regs *regs, uint32_t reg)
     return value;
 }
 
+/* Return the registers that a walk follows. */
 static inline struct jsp_regs_core jsp_regs_core(const struct jsp_regs *regs)
 {
     return (struct jsp_regs_core){
@@ -100,6 +104,7 @@ static inline bool jsp_regs_is_trampoline(const uint8_t code[JSP_TRAMPOLINE_BYTE
  * frame pointer, which already has the caller's value. */
 enum { JSP_LEAVING_BYTES = 5 };
 
+/* Return true if the code is such a ret or lea. */
 static inline bool jsp_regs_is_leaving(const uint8_t code[JSP_LEAVING_BYTES])
 {
     return code[0] == 0xC3 || (code[0] == 0x49 && code[1] == 0x8D && code[2] == 0x62 &&
@@ -113,6 +118,8 @@ struct jsp_regs_call {
 
 enum { JSP_CALL_BYTES = 7, JSP_CALL_ANY = -1 };
 
+/* Return the result and the remaining arguments of the system call from which these registers
+ * come. */
 static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
 {
     return (struct jsp_regs_call){
@@ -143,6 +150,7 @@ static inline bool jsp_regs_follows(const uint8_t before[JSP_CALL_BYTES], int nu
  * that: mov $number, %eax, or xor %eax, %eax. A prefix would make it another register's. */
 enum { JSP_NUMBER_BYTES = JSP_CALL_BYTES + 1 };
 
+/* Return the number of the system call that ends `before`, or -1 if it is not in sight. */
 static inline int jsp_regs_number(const uint8_t before[JSP_NUMBER_BYTES])
 {
     int32_t moved;

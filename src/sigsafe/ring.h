@@ -55,14 +55,17 @@ void jsp_ring_staged(const struct jsp_ring *ring, uint64_t *at, uint64_t *record
 /* Publish what is staged below `tail`. */
 void jsp_ring_commit(struct jsp_ring *ring, uint64_t tail);
 
+/* Return the word at which the next record begins. For the producer. */
 static inline uint64_t jsp_ring_tail(const struct jsp_ring *ring)
 {
     /* ORDER: relaxed. For the producer, which alone stores it. */
     return atomic_load_explicit(&ring->tail, memory_order_relaxed);
 }
 
-/* Copy the oldest record out as jsp_ring_pop does, and leave it there; then drop it. */
+/* Copy the oldest record out as jsp_ring_pop does, and leave it in the ring. */
 int jsp_ring_peek(const struct jsp_ring *ring, uint64_t *record, uint32_t max);
+
+/* Drop the oldest record. The ring must not be empty. */
 void jsp_ring_skip(struct jsp_ring *ring);
 
 /* Copy the oldest record out and return its length in words, or 0 if the ring is empty.

@@ -47,6 +47,7 @@ static inline void jsp_count(_Atomic uint64_t *counter, uint64_t n)
     atomic_store_explicit(counter, now + n, memory_order_relaxed);
 }
 
+/* Return the counter's value. Any thread. */
 static inline uint64_t jsp_counted(const _Atomic uint64_t *counter)
 {
     /* ORDER: relaxed. A statistic. */

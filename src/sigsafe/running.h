@@ -35,6 +35,7 @@ struct jsp_running {
     struct jsp_running_one at[JSP_RUNNING_MOST];
 };
 
+/* Return how many runs are open. Those below the depth, up to JSP_RUNNING_MOST, can be read. */
 static inline uint32_t jsp_running_depth(const struct jsp_running *r)
 {
     /* ORDER: acquire, so that the runs below it are seen; on the owner thread it costs
@@ -42,12 +43,14 @@ static inline uint32_t jsp_running_depth(const struct jsp_running *r)
     return atomic_load_explicit(&r->depth, memory_order_acquire);
 }
 
+/* Return the task of the run at this place, which is below JSP_RUNNING_MOST. */
 static inline uint64_t jsp_running_task(const struct jsp_running *r, uint32_t at)
 {
     /* ORDER: relaxed. `depth` or `seq` orders it. */
     return atomic_load_explicit(&r->at[at].task, memory_order_relaxed);
 }
 
+/* Return when the run at this place began. */
 static inline uint64_t jsp_running_begin_ns(const struct jsp_running *r, uint32_t at)
 {
     /* ORDER: relaxed. As above. */
@@ -62,6 +65,7 @@ static inline uint64_t jsp_running_now(const struct jsp_running *r)
     return depth ? jsp_running_task(r, depth - 1) : 0;
 }
 
+/* Begin a change of the runs. The owner thread ends it with jsp_running_set_depth. */
 static inline void jsp_running_change(struct jsp_running *r)
 {
     /* ORDER: relaxed. Only the owner stores it; the fences below and in copy order it. */
@@ -72,6 +76,7 @@ static inline void jsp_running_change(struct jsp_running *r)
     atomic_thread_fence(memory_order_release);
 }
 
+/* End a change: publish the runs and their number. */
 static inline void jsp_running_set_depth(struct jsp_running *r, uint32_t depth)
 {
     /* R4. ORDER: release: the handler and the drain see a run before the depth that covers

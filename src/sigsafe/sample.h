@@ -72,8 +72,10 @@ struct jsp_counts {
     uint64_t due_ns;    /* the next expiration, which these counts do not include */
 };
 
-/* Add `c` to `sum`, or subtract it, except ring_tail and due_ns, which have no sum. */
+/* Add `c` to `sum`, except ring_tail and due_ns, which have no sum. */
 void jsp_counts_add(struct jsp_counts *sum, const struct jsp_counts *c);
+
+/* Subtract `c` from `sum`, except ring_tail and due_ns. */
 void jsp_counts_subtract(struct jsp_counts *sum, const struct jsp_counts *c);
 
 enum { JSP_PRINTED = 128 }; /* frames of a printed backtrace */
@@ -93,9 +95,10 @@ struct jsp_resumer {
 
 /* What puts samples off under the looker; see delay.h. */
 struct jsp_delay {
-    /* Constant while armed. */
+    /* Constant while armed (thread.c). */
     bool has_timer;
     timer_t timer;   /* of the elapsed time */
+
     /* Written by the handler. */
     bool is_set;     /* the timer will bring the sample, at due_ns of struct jsp_sampled */
     uint32_t n_set;  /* how often it was set for this sample */
@@ -220,6 +223,7 @@ extern struct jsp_sample_chain jsp_sample_chain[]; /* by signal number, _NSIG of
 
 enum { JSP_SAMPLE_NUMBER_BITS = 28 };
 
+/* Return true if the looker samples the thread, and no timer does. */
 static inline bool jsp_sampled_is_looked(const struct jsp_sampled *self)
 {
     /* ORDER: relaxed. It changes while the thread is disarmed; a late signal may come then. */
@@ -250,6 +254,7 @@ static inline void jsp_sample_set_sent_ns(siginfo_t *info, uint64_t at_ns)
     info->si_uid = (uid_t)(at_ns >> 32);
 }
 
+/* Return the time that jsp_sample_set_sent_ns stored in this signal. */
 static inline uint64_t jsp_sample_sent_ns(const siginfo_t *info)
 {
     return (uint64_t)info->si_uid << 32 | (uint32_t)info->si_pid;
@@ -263,8 +268,10 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext);
  * the library's call, such as fork, and not counted as blocked. */
 void jsp_sample_mask(int by);
 
-/* Add to and remove from the calling thread's list. */
+/* Add this member to the calling thread's list. */
 void jsp_sampled_link(struct jsp_sampled *self);
+
+/* Remove this member from the calling thread's list. Without effect if it is not in it. */
 void jsp_sampled_unlink(struct jsp_sampled *self);
 
 /* Return the calling thread's member of this session, or NULL. */
@@ -280,10 +287,12 @@ bool jsp_sampled_is_linked(const struct jsp_sampled *self);
 /* Reserve the record for a caller other than the handler, on this thread, and pause the
  * thread until exit. Return false if the handler or another caller uses the record. */
 bool jsp_sampled_enter(struct jsp_sampled *self);
+
+/* Give the record back after jsp_sampled_enter, and end the pause. */
 void jsp_sampled_exit(struct jsp_sampled *self);
 
-/* Between both, append a record to the ring. Return false if there is no room, or if the looker is
- * stopped while it appends one. */
+/* Append a record to the ring, between enter and exit. Return false if there is no room, or if
+ * the looker is stopped while it appends one. */
 bool jsp_sampled_push(struct jsp_sampled *self, const struct jsp_record *record);
 
 /* Take the record from the sample or the caller that a fault interrupted, and give it back: what
@@ -291,12 +300,18 @@ bool jsp_sampled_push(struct jsp_sampled *self, const struct jsp_record *record)
 struct jsp_seized {
     bool is_inside, busy;
 };
+
+/* Take the record from the sample or the caller that a fault interrupted: what it held is
+ * overwritten. Return who had it, for restore. */
 struct jsp_seized jsp_sampled_seize(struct jsp_sampled *self);
+
+/* Give the seized record back to what had it. */
 void jsp_sampled_restore(struct jsp_sampled *self, struct jsp_seized was);
 
-/* Return true if the handler is inside; return true if a caller is between enter and
- * exit, or inside a function of tasks. */
+/* Return true if the handler is inside. */
 bool jsp_sampled_inside(const struct jsp_sampled *self);
+
+/* Return true if a caller is between enter and exit, or inside a function of tasks. */
 bool jsp_sampled_busy(const struct jsp_sampled *self);
 
 /* Store all frames, VM and native, in self->record. `here` holds the caller's own
@@ -328,11 +343,14 @@ enum jsp_put_as { JSP_PUT_ARMED, JSP_PUT_PAUSED, JSP_PUT_DISARMED };
 enum jsp_put jsp_sampled_put(struct jsp_sampled *self, struct jsp_record *record,
                              uint64_t ran_ns, enum jsp_put_as as);
 
-/* Ask the handler for a sample at the thread's next signal of a timer, which is due at this time of
- * its CPU clock. Return what has come of it. Ask no longer, and return false if a handler has taken
- * up the question. */
+/* Ask the handler for a sample at the thread's next signal of a timer, which is due at this
+ * time of its CPU clock. */
 void jsp_sampled_ask(struct jsp_sampled *self, uint64_t due_ns);
+
+/* Return what has come of the question. */
 enum jsp_offer jsp_sampled_offer(const struct jsp_sampled *self);
+
+/* Withdraw the question. Return false if a handler has taken it up. */
 bool jsp_sampled_unask(struct jsp_sampled *self);
 
 /* Give the sample that was offered this weight, and count it, like jsp_sampled_put. 0: nobody
@@ -346,9 +364,12 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out);
 /* Add `by` to the nesting depth of pauses: 1 or -1. A depth of 0 is never decreased. */
 void jsp_sampled_pause(struct jsp_sampled *self, int by);
 
-/* The host waits for something of this name, or no longer. They do nothing on another thread,
- * even if `self` is freed memory. */
+/* Note that the host waits for something of this name, until jsp_sampled_wait_end. Nothing
+ * happens on another thread, even if `self` is freed memory. */
 void jsp_sampled_wait_begin(struct jsp_sampled *self, const char *what);
+
+/* Note that the host waits no longer. Nothing happens on another thread, even if `self` is
+ * freed memory. */
 void jsp_sampled_wait_end(struct jsp_sampled *self);
 
 /* Store in self->record the state that the host reported: a wait, or not known. */

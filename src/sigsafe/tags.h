@@ -105,6 +105,7 @@ struct jsp_tags {
 enum { JSP_TAGS_BITS = 11, JSP_TAGS_MASK = (1 << JSP_TAGS_BITS) - 1 };
 _Static_assert(JSP_TAGS_BYTES < 1 << JSP_TAGS_BITS, "a length fits its bits");
 
+/* Return the word that says which labels are in force: buffer, first byte and end. */
 static inline uint32_t jsp_tags_now(const struct jsp_tags *g)
 {
     /* ORDER: acquire, pairs with the release in tags_publish. On the owner thread a signal fence
@@ -112,6 +113,7 @@ static inline uint32_t jsp_tags_now(const struct jsp_tags *g)
     return atomic_load_explicit(&g->now, memory_order_acquire);
 }
 
+/* Return the thread-local pointer of the host, or NULL: there is none. */
 static inline const void *const volatile *jsp_tags_shared_of(const struct jsp_tags *g)
 {
     /* ORDER: relaxed. The pointer is all that is shared. */
@@ -139,8 +141,11 @@ struct jsp_tags_pair {
  * -EBUSY. Nothing is read after the call. */
 int jsp_tags_set(struct jsp_tags *g, const struct jsp_tags_pair *pair);
 
-/* Open a level, with a label unless `pair` is NULL. Return the level before, for pop. */
+/* Open a level, with a label unless `pair` is NULL. Return the level before, for jsp_tags_pop. */
 uint32_t jsp_tags_push(struct jsp_tags *g, const struct jsp_tags_pair *pair);
+
+/* Close all levels above `level`, and drop their labels. A level that is not open counts in
+ * `n_unmatched`. */
 void jsp_tags_pop(struct jsp_tags *g, uint32_t level);
 
 /* What a run of a task found, to be restored at its end. */
@@ -149,15 +154,22 @@ struct jsp_tags_run {
     uint8_t level, floor;
     bool is_open; /* false: the run began in a signal handler during another call */
 };
-/* `hides`: the run has labels of its own, those of its task. */
+
+/* Begin a run of a task and return what it found. With `hides` the run has labels of its own,
+ * those of its task. */
 struct jsp_tags_run jsp_tags_begin(struct jsp_tags *g, bool hides);
+
+/* End the run: restore the labels that it found. */
 void jsp_tags_end(struct jsp_tags *g, struct jsp_tags_run run);
 
+/* Copy the counters. Any thread. */
 void jsp_tags_counts(const struct jsp_tags *g, struct jsp_tags_counts *out);
 
-/* Calls in this process with a handle that is not of an attached thread, or of another one, whose
- * memory may be gone. */
+/* Return how many calls in this process had a handle that is not of an attached thread, or is
+ * of another one, whose memory may be gone. */
 uint64_t jsp_tags_stray(void);
+
+/* Count one more such call. */
 void jsp_tags_stray_add(void);
 
 #endif

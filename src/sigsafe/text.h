@@ -21,8 +21,13 @@ struct jsp_text {
 /* Write the bytes that are not written yet. */
 void jsp_text_flush(struct jsp_text *text);
 
+/* Append `n` bytes, and write the buffer out whenever it is full. */
 void jsp_text_put(struct jsp_text *text, const char *bytes, size_t n);
+
+/* Append a number in base 10 or 16. */
 void jsp_text_number(struct jsp_text *text, uint64_t value, uint32_t base);
+
+/* Append an address in hexadecimal, with 0x. */
 void jsp_text_address(struct jsp_text *text, uint64_t address);
 
 #define JSP_TEXT_PUT(text, string) jsp_text_put(text, string, sizeof string - 1)

@@ -33,26 +33,31 @@ enum {
     JSP_HOW_EXTRA_SHIFT = JSP_HOW_FP_SHIFT + JSP_HOW_SLOT_BITS,
 };
 
+/* Return how the CFA is found: the low bits of the word. */
 static inline enum jsp_how jsp_how_kind(uint32_t how)
 {
     return (enum jsp_how)(how & 7);
 }
 
+/* Return the offset of the CFA from sp or fp. */
 static inline uint32_t jsp_how_cfa(uint32_t how)
 {
     return how >> JSP_HOW_KIND_BITS & ((1u << JSP_HOW_CFA_BITS) - 1);
 }
 
+/* Return the slot in which the caller's frame pointer is saved. */
 static inline uint32_t jsp_how_fp(uint32_t how)
 {
     return how >> JSP_HOW_FP_SHIFT & ((1u << JSP_HOW_SLOT_BITS) - 1);
 }
 
+/* Return the slot in which the extra register is saved. */
 static inline uint32_t jsp_how_extra(uint32_t how)
 {
     return how >> JSP_HOW_EXTRA_SHIFT;
 }
 
+/* Return the index of a rule, for the kind that has one. */
 static inline uint32_t jsp_how_rule(uint32_t how)
 {
     return how >> JSP_HOW_KIND_BITS;

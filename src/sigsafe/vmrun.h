@@ -79,6 +79,7 @@ static inline bool jsp_vmrun_is_there(struct jsp_vmrun *run, const void *first, 
  * looked up once. */
 uint32_t jsp_vmrun_name(struct jsp_vmrun *run, const jsprof_frame *frame);
 
+/* Return true if the frame has the name that was looked up last. */
 static inline bool jsp_vmrun_is_named(const struct jsp_vmrun *run,
                                       const jsprof_frame *frame)
 {

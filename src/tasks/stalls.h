@@ -82,8 +82,11 @@ struct jsp_stalls {
 /* Take over another limit: an open window ends, and what it staged is dropped. */
 void jsp_stalls_limit(struct jsp_tasks *k, uint64_t limit_ns);
 
-/* Begin and end a window. Return true from close if it was long. */
+/* Begin a window. */
 void jsp_stalls_open(struct jsp_tasks *k, uint64_t now);
+
+/* End the window: publish what it staged if it was long, otherwise drop it. Return true if it
+ * was long. */
 bool jsp_stalls_close(struct jsp_tasks *k, uint64_t now);
 
 /* Stage a record, or publish it in a long window; drop it outside of windows. */
@@ -92,10 +95,14 @@ void jsp_stalls_push(struct jsp_tasks *k, const struct jsp_tasks_rec *rec);
 /* Publish an outer turn, whatever its window is. */
 void jsp_stalls_keep(struct jsp_tasks *k, const struct jsp_tasks_rec *turn);
 
-/* Put a new task into its slot; note a moment, and after which time from there it can run; note a
- * run that begins now: if the task is not due yet, it is now. */
+/* Put a new task into its slot. */
 void jsp_stalls_made(struct jsp_tasks *k, const struct jsp_tasks_rec *made);
+
+/* Note the moment from which the task can run, `in_ns` after the record's time, and its
+ * cause. */
 void jsp_stalls_ready(struct jsp_tasks *k, const struct jsp_tasks_rec *ready, uint64_t in_ns);
+
+/* Note a run that begins now: if the task is not due yet, it is now. */
 void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number, uint64_t now);
 
 /* Copy a task that is in its slot and not in the capture yet, with its labels: the caller writes
@@ -103,9 +110,12 @@ void jsp_stalls_ran(struct jsp_tasks *k, uint64_t number, uint64_t now);
 bool jsp_stalls_take(struct jsp_tasks_shared *shared, uint64_t number,
                      struct jsp_tasks_made *out);
 
-/* -- stalls_tags.c: store the labels that the thread has now. Return where they are, or 0 without
- * any. And copy such labels: return how many bytes they are, or 0 if they are overwritten. */
+/* -- stalls_tags.c */
+
+/* Store the labels that the thread has now. Return where they are, or 0 without any. */
 uint64_t jsp_stalls_tags_now(struct jsp_tasks *k);
+
+/* Copy such labels. Return how many bytes they are, or 0 if they are overwritten. */
 uint32_t jsp_stalls_tags_get(const struct jsp_stalls_table *table, uint64_t at, uint8_t *to);
 
 /* Return the begin of the open window, or 0. What was published before is seen afterwards. */

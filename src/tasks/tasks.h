@@ -154,12 +154,27 @@ struct jsp_tasks_what {
 /* Return the handle of a new task, or 0. The caller has stored its registers in k->asked if
  * there is to be a stack; the first C frame of it is dropped. */
 uint64_t jsp_tasks_new(struct jsp_tasks *k, const struct jsp_tasks_what *what);
+
+/* Begin a run of the task, inside the run that is open. A handle of another session counts as
+ * foreign. */
 void jsp_tasks_begin(struct jsp_tasks *k, uint64_t handle);
+
+/* End the run of the task, and those inside it. */
 void jsp_tasks_end(struct jsp_tasks *k, uint64_t handle);
+
+/* Note that the task can run from now on. */
 void jsp_tasks_ready(struct jsp_tasks *k, uint64_t handle);
+
+/* Note that the task can run in `in_ns`. */
 void jsp_tasks_due(struct jsp_tasks *k, uint64_t handle, int64_t in_ns);
+
+/* Note that the task will not run any more. */
 void jsp_tasks_done(struct jsp_tasks *k, uint64_t handle);
+
+/* Begin a turn of an event loop. Turns may nest. */
 void jsp_tasks_turn_begin(struct jsp_tasks *k);
+
+/* End the innermost turn. */
 void jsp_tasks_turn_end(struct jsp_tasks *k);
 
 /* Return the handle of the innermost task that runs, or 0. */
@@ -167,6 +182,8 @@ uint64_t jsp_tasks_now(const struct jsp_tasks *k);
 
 /* Copy the oldest record. Return false if there is none. */
 bool jsp_tasks_pop(struct jsp_tasks *k, struct jsp_tasks_made *out);
+
+/* Copy the counters. Any thread. */
 void jsp_tasks_counts(const struct jsp_tasks *k, struct jsp_tasks_counts *out);
 
 /* The session's limit of stall mode, 0 for none. The table is there. */
@@ -176,11 +193,13 @@ static inline void jsp_tasks_set_stall(struct jsp_tasks_shared *shared, uint64_t
     atomic_store_explicit(&shared->stall_ns, ns, memory_order_release);
 }
 
+/* Return the limit of stall mode, or 0. */
 static inline uint64_t jsp_tasks_stall(const struct jsp_tasks_shared *shared)
 {
     return atomic_load_explicit(&shared->stall_ns, memory_order_acquire); /* ORDER: as above */
 }
 
+/* Return true if a thread of the session has reported a task or a turn. */
 static inline bool jsp_tasks_any(const struct jsp_tasks_shared *shared)
 {
     /* ORDER: relaxed. A flag that is set once. */
@@ -194,6 +213,7 @@ static inline uint64_t jsp_tasks_mix(uint64_t h, uint64_t word)
     return h ^ h >> 29;
 }
 
+/* Subtract `c` from `sum`. */
 static inline void jsp_tasks_counts_subtract(struct jsp_tasks_counts *sum,
                                              const struct jsp_tasks_counts *c)
 {

@@ -53,6 +53,8 @@ struct jsp_tasks_out {
 /* Add a record of a thread, or count it as lost. */
 void jsp_tasks_out_record(struct jsp_tasks_out *out, struct jsp_writer *w, int32_t tid,
                           const struct jsp_tasks_rec *rec);
+
+/* Add a stack on which tasks were made, or count it as lost. */
 void jsp_tasks_out_stack(struct jsp_tasks_out *out, struct jsp_writer *w, uint64_t number,
                          const struct jsp_tasks_frames *frames);
 

@@ -382,9 +382,7 @@ static struct looks_short looks_short_turn(jsprof *session)
 static void looks_short_check(jsprof *session)
 {
     jsprof_stats s = looks_stats(session);
-    uint64_t lost = s.lost_ring + s.lost_paused + s.lost_late + s.lost_write + s.lost_stack +
-                    s.lost_blocked + s.lost_undelivered + s.lost_quick;
-    bench_need(s.expirations == s.kept + lost, "the account of the expirations");
+    bench_need(s.expirations == s.kept + jsp_losses_of_stats(&s), "the account of the expirations");
 }
 
 static void looks_short(int clock, const char *name)

@@ -326,7 +326,7 @@ static int go_on(jsprof *prof, jsprof_thread *me, const char *parents, bool fork
         return 3;
     if (jsprof_stop(prof) != 0 || jsprof_stats_get(prof, &stats) != 0)
         return 4;
-    if (!stats.expirations || stats.expirations != stats.kept + host_lost(&stats))
+    if (!stats.expirations || stats.expirations != stats.kept + jsp_losses_of_stats(&stats))
         return 5;
     jsprof_pop(me);
     if (jsprof_thread_detach(me) != 0)

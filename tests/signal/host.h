@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "analyze/profile.h"
+#include "base/losses.h"
 #include "test.h"
 
 /* The thread sanitizer hands signals on late, and only one of a number at a time. */
@@ -129,17 +130,11 @@ static inline bool host_begin_with(struct host *h, jsprof_options options,
            CHECK_EQ(jsprof_start(h->prof), 0);
 }
 
-static inline uint64_t host_lost(const jsprof_stats *s)
-{
-    return s->lost_ring + s->lost_paused + s->lost_late + s->lost_write + s->lost_stack +
-           s->lost_blocked + s->lost_undelivered + s->lost_quick;
-}
-
 static inline void host_stats(struct host *h)
 {
     h->stats = (jsprof_stats){ .size = sizeof h->stats };
     CHECK_EQ(jsprof_stats_get(h->prof, &h->stats), 0);
-    CHECK_EQ(h->stats.expirations, h->stats.kept + host_lost(&h->stats));
+    CHECK_EQ(h->stats.expirations, h->stats.kept + jsp_losses_of_stats(&h->stats));
 }
 
 static inline bool host_load(struct host *h)

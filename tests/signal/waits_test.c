@@ -17,7 +17,7 @@ static bool begin(void)
 static uint64_t seen(void)
 {
     host_stats(&h);
-    return h.stats.expirations - host_lost(&h.stats);
+    return h.stats.expirations - jsp_losses_of_stats(&h.stats);
 }
 
 /* Burn CPU time until the session has so many samples more. */

@@ -178,9 +178,7 @@ static inline void check_capture(int fd, const char *answer)
     CHECK_EQ(h.profile.account.n_threads, 1);
     if (h.profile.account.n_threads == 1) {
         const struct jsp_account_thread *t = &h.profile.account.threads[0];
-        uint64_t sum = t->kept;
-        for (int cause = 0; cause < JSP_N_LOSSES; cause++)
-            sum += t->lost[cause];
+        uint64_t sum = t->kept + jsp_losses_sum(t->lost);
         CHECK_EQ(t->expirations, number(answer, " expirations="));
         CHECK_EQ(t->expirations, sum);
     }

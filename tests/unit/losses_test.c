@@ -85,8 +85,24 @@ TEST(a_line_that_is_no_account_is_refused)
     jsp_account_free(&account);
 }
 
+/* A cause that a sum forgets would be missing from the control socket's answer. */
+TEST(each_cause_is_in_the_sum_of_the_losses)
+{
+    jsprof_stats stats = { .size = sizeof stats, .expirations = 1, .kept = 2, .samples = 4 };
+    uint64_t lost[JSP_N_LOSSES] = { 0 }, all = 0;
+    CHECK_EQ(jsp_losses_of_stats(&stats), 0);
+#define ONE(CAUSE, cause, asked, name, meaning)                                \
+    stats.lost_##cause = lost[JSP_LOST_##CAUSE] = 1 + (UINT64_C(1) << (8 + JSP_LOST_##CAUSE)); \
+    all += stats.lost_##cause;                                                 \
+    if (!CHECK_EQ(jsp_losses_of_stats(&stats), all))                           \
+        printf("# without lost_" #cause "\n");
+    JSP_LOSSES(ONE)
+    CHECK_EQ(jsp_losses_sum(lost), all);
+}
+
 int main(void)
 {
+    RUN(each_cause_is_in_the_sum_of_the_losses);
     RUN(a_total_reads_back);
     RUN(a_line_that_is_no_account_is_refused);
     return DONE();

@@ -7,8 +7,8 @@ set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SRCDIR"
-tar -c --exclude=node_modules Makefile docs include src tests examples bindings debian *.pc.in |
-    tar -xp -C "$scratch"
+tar -c --exclude=node_modules Makefile docs include src tests examples bindings debian \
+    debugger *.pc.in | tar -xp -C "$scratch"
 mkdir -p "$scratch/build/obj"
 cp -a "$B/obj/src" "$B/obj/flags" "$scratch/build/obj" # as new as the sources
 if [ -x "$B/bin/gjs-console" ]; then
@@ -149,6 +149,21 @@ mutant layers 'src/cli includes src/analyze/profile.h through src/cli/mutant.h'
 echo 'struct jsp_profile;' >src/cli/mutant.h
 mutant layers 'names the inside of a reader'
 
+# The contracts.
+echo 'int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:1: jsp_mutant has no comment'
+echo '/* -- mutant.c */
+int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:2: jsp_mutant has no comment'
+echo '/* -- mutant.c: return one; return two. */
+int jsp_mutant(void);
+enum jsp_loss jsp_mutant_too(int a,
+                             int b);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:3: jsp_mutant_too shares the comment'
+echo 'void jsp_mutant(struct jsprof *p);
+void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
+mutant contracts 'src/session/mutant.c:2: assigns jsprof.chain, which is constant'
+
 # The orders.
 echo '#include <stdatomic.h>
 int jsp_mutant(_Atomic int *); int jsp_mutant(_Atomic int *a) {
@@ -248,24 +263,14 @@ mutant documents 'docs/design.md: src/session/mutant.c does not exist'
 echo 'Call `jsp_mutant`.' | spoil docs/design.md
 mutant documents 'docs/design.md: no jsp_mutant'
 
-edit docs/design.md 's|sigsafe/sample.c` (`sample_arrival`)|sigsafe/ring.c`|'
-mutant documents 'sigsafe/ring.c is not in: grep -rlw'
-echo "It is in \`session/thread.c\`: where the system's clock is read." | spoil docs/design.md
-mutant documents 'a list by hand: docs/design.md'
-
-# The comments of headers.
-echo 'int jsp_mutant(void);' >src/session/mutant.h
-mutant contracts 'src/session/mutant.h: 1 functions have no comment'
-printf '/* Return 1; return 2. */\nint jsp_mutant(void);\nint jsp_mutant_too(void);\n' \
-    >src/session/mutant.h
-mutant contracts '3: jsp_mutant_too'
-printf '/* Why: %s */\nenum { M };\nstatic inline int jsp_mutant(void)\n{\n    return 1;\n}\n' x \
-    >src/session/mutant.h
-mutant contracts '3: jsp_mutant'
-echo 'void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
-mutant contracts 'src/session/mutant.c:1: assigns jsprof.chain'
-echo 'void jsp_mutant(struct jsp_arena *a) { a->n_slots += 1; }' >src/session/mutant.c
-mutant contracts 'src/session/mutant.c:1: assigns jsp_arena.n_slots'
+edit docs/design.md 's/`session\/looker_deep[.]c`, //'
+mutant documents '> session/looker_deep.c'
+edit docs/design.md 's/(`thread_clock`)/(`jsp_tags_take`)/'
+mutant documents 'docs/design.md: jsp_tags_take is not in src/session/thread.c'
+edit docs/design.md 's/`session\/drain.c` | `jsp_drain_pass`/`session\/fold.c` | `jsp_drain_pass`/'
+mutant documents 'docs/design.md: jsp_drain_pass is not in src/session/fold.c'
+edit docs/design.md 's/^| 1 | `src\/image/| 2 | `src\/image/'
+mutant documents '< 2 image'
 
 # The tables of callers.
 edit src/sigsafe/sample.h 's/\(jsp_sampled_enter *\)yes/\1 - /'
@@ -285,6 +290,9 @@ edit include/jsprof.h '/uint64_t lost_ring;/r mutant'
 mutant losses 'jsprof_stats differs'
 echo 'extern const char *jsp_mutant; /* "lost_ring" */' >src/session/mutant.h
 mutant losses 'a key beside the table: src/session/mutant.h:1'
+echo 'int jsp_mutant = s.lost_ring + s.lost_paused +
+    s.lost_stack;' >src/session/mutant.c
+mutant losses 'added by hand: src/session/mutant.c:1'
 
 printf 'uint64_t jsp_mutant(void)\n{ return s.lost_ring +\n        s.lost_late; }\n' \
     >src/session/mutant.c

@@ -48,6 +48,7 @@ extern const char *const jsp_callable_names[];
  * return. */
 extern _Thread_local volatile int jsp_callable_inside;
 
+/* Enter (1) or leave (-1) a function of the library, on the calling thread. */
 static inline void jsp_callable_not(int by)
 {
     jsp_callable_inside = jsp_callable_inside + by;
