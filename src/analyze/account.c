@@ -106,7 +106,10 @@ void jsp_account_free(struct jsp_account *a)
 
 uint64_t jsp_account_unseen(const struct jsp_account_thread *t)
 {
-    return jsp_losses_unasked(t->lost);
+    uint64_t sum = 0;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sum += jsp_losses[cause].is_asked ? 0 : t->lost[cause];
+    return sum;
 }
 
 uint64_t jsp_account_lost(const struct jsp_account_thread *t)

@@ -143,8 +143,7 @@ static void control_end(struct control_member *m)
     peer->records = NULL;
     peer->until = 0; /* the thread closes it next */
     int err = jsp_session_record_end(m->session, &s);
-    /* The answer has the quick turns apart: the host wanted no samples of them. */
-    uint64_t lost = jsp_losses_of_stats(&s) - s.lost_quick;
+    char done[JSP_REQUEST_DONE];
     if (err)
         jsp_peer_say(peer, "error %d %s\n", -err, jsprof_strerror(err));
     else

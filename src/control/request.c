@@ -147,13 +147,12 @@ int jsp_request_read(struct jsp_request *out, const char *line, size_t n, uint32
 
 const char *jsp_request_done(char to[JSP_REQUEST_DONE], const jsprof_stats *s)
 {
-    uint64_t lost[JSP_N_LOSSES];
-    jsp_losses_of_stats(lost, s);
-    uint64_t quick = lost[JSP_LOST_QUICK];
+    /* The quick turns are apart: the host wanted no samples of them. */
+    uint64_t lost = jsp_losses_of_stats(s) - s->lost_quick;
     snprintf(to, JSP_REQUEST_DONE,
              "done expirations=%llu kept=%llu lost=%llu quick=%llu samples=%llu handler_ns=%llu\n",
              (unsigned long long)s->expirations, (unsigned long long)s->kept,
-             (unsigned long long)(jsp_losses_sum(lost) - quick), (unsigned long long)quick,
+             (unsigned long long)lost, (unsigned long long)s->lost_quick,
              (unsigned long long)s->samples, (unsigned long long)s->handler_ns);
     return to;
 }

@@ -207,7 +207,7 @@ struct jsp_looker_setup {
 };
 int jsp_looker_start(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
 
-/* -- The parts of it, for a simulator. Set all fields for a start, without a thread. */
+/* Set all fields for a start, without a thread: for a simulator, as are the next two. */
 void jsp_looker_begin(struct jsp_looker *looker, const struct jsp_looker_setup *setup);
 
 /* Make the alarm, in the thread whose number `tid` has. */
