@@ -111,42 +111,6 @@ TEST(sleeper_in_a_coroutine_with_an_array_is_not_woken)
     sleeps_with(&stack);
 }
 
-/* -- Two sleeps in turn --------------------------------------------------------- */
-
-enum { TURNS = 20, SHORT_MS = 50, LONG_MS = 100 };
-
-static void sleep_ms(jsprof_thread *me, const char *label, int ms)
-{
-    struct timespec left = { 0, ms * 1000000L };
-    jsprof_push(me, label, NULL, 0);
-    while (nanosleep(&left, &left) < 0)
-        continue;
-    jsprof_pop(me);
-}
-
-/* The thread runs for so short between the two that no tick meets it, and the looker sleeps longer
- * and longer meanwhile. */
-TEST(sleeps_in_turn_have_their_own_time)
-{
-    struct host h;
-    jsprof_thread *me;
-    if (!host_begin_with(&h, asleep_options(), &me))
-        return;
-    for (int i = 0; i < TURNS; i++) {
-        sleep_ms(me, "a short sleep", SHORT_MS);
-        sleep_ms(me, "a long sleep", LONG_MS);
-    }
-    if (host_close(&h)) {
-        uint64_t is_short = host_weight(&h, "a short sleep");
-        host_check(&h);
-        printf("# %llu and %llu ms\n", (unsigned long long)is_short,
-               (unsigned long long)host_weight(&h, "a long sleep"));
-        CHECK(is_short > TURNS * SHORT_MS * 82 / 100);
-        CHECK(is_short < TURNS * SHORT_MS * 125 / 100);
-    }
-    host_free(&h);
-}
-
 /* -- Walkers ------------------------------------------------------------------- */
 
 enum { SEAL = 0x5EA1ED };
@@ -304,7 +268,6 @@ int main(void)
 {
     RUN(sleeper_with_an_array_of_its_own_is_not_woken);
     RUN(sleeper_in_a_coroutine_with_an_array_is_not_woken);
-    RUN(sleeps_in_turn_have_their_own_time);
     RUN(walker_of_a_sleeper_has_its_frames);
     RUN(walker_that_declines_leaves_them_to_the_handler);
     RUN(walker_for_no_sleeper_is_not_called_by_another_thread);

@@ -1,9 +1,9 @@
-/* calls_own_test.c - the time that counting takes is measured and taken out: a program of
+/* calls_own.c - the time that counting takes is measured and taken out: a program of
  * known length, with hooks and corrected, is as long as without them.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "calls.h"
+#include "../signal/calls.h"
 
 #include <math.h>
 
