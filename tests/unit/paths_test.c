@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "signal/host.h"
 
 #include <fcntl.h>
 #include <limits.h>

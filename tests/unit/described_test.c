@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "signal/host.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
