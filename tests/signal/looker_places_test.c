@@ -90,7 +90,7 @@ static void place_in(const struct place *how)
         host_check(&p->h);
         CHECK_STR(p->h.profile.source, "looker");
         CHECK(how->is_cpu || faults_walked(&p->h));
-        CHECK(how->is_cpu ? p->h.stats.kept > 10 : host_weight(&p->h, "place_sleep") > 60);
+        CHECK(how->is_cpu ? p->h.stats.kept > 0 : host_weight(&p->h, "place_sleep") > 60);
         CHECK(how->is_alone || host_weight(&p->h, "place_thread") > 40);
         uint64_t stopped = p->h.profile.by_state[JSP_STATE_STOPPED];
         CHECK_EQ(host_weight(&p->h, JSP_STATE_STOPPED_FRAME), stopped);

@@ -6,14 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "host.h"
-
-static jsprof_options looker_options(uint32_t hz)
-{
-    jsprof_options options = host_options(hz, JSPROF_CLOCK_CPU);
-    options.flags |= JSPROF_LOOKER;
-    return options;
-}
+#include "looker.h"
 
 /* -- Sleeps ------------------------------------------------------------------ */
 
@@ -29,7 +22,7 @@ TEST(thread_that_often_sleeps_has_its_time_and_is_not_interrupted)
     struct host h;
     jsprof_thread *me;
     uint32_t n_cut = 0;
-    if (!host_begin_with(&h, looker_options(1000), &me))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
         return;
     uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < NAPS; i++) {
@@ -83,7 +76,7 @@ TEST(threads_that_end_under_the_look_are_accounted_for)
 {
     struct host h;
     pthread_t makers[SHORT_MAKERS];
-    if (!host_begin_with(&h, looker_options(1000), &(jsprof_thread *){ NULL }))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &(jsprof_thread *){ NULL }))
         return;
     for (int i = 0; i < SHORT_MAKERS; i++)
         makers[i] = host_thread(short_maker, &h);
@@ -112,7 +105,8 @@ TEST(sessions_of_one_thread_do_not_take_each_others_signals)
 {
     struct host h[SESSIONS];
     for (int i = 0; i < SESSIONS; i++)
-        if (!host_begin_with(&h[i], looker_options(1000), &(jsprof_thread *){ NULL }))
+        if (!host_begin_with(&h[i], faults_options(JSPROF_CLOCK_CPU, 1000),
+                             &(jsprof_thread *){ NULL }))
             return;
     host_burn_ms(SESSIONS_MS);
     for (int i = 0; i < SESSIONS; i++) {
@@ -137,7 +131,7 @@ TEST(blocked_real_time_signal_is_queued_once)
 {
     struct host h;
     sigset_t ours;
-    jsprof_options options = looker_options(1000);
+    jsprof_options options = faults_options(JSPROF_CLOCK_CPU, 1000);
     options.signo = SIGRTMIN + 3;
     if (!host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
         return;
@@ -148,7 +142,7 @@ TEST(blocked_real_time_signal_is_queued_once)
     int n = 0;
     while (n < 100 && sigtimedwait(&ours, NULL, &(struct timespec){ 0, 0 }) == options.signo)
         n++;
-    CHECK_EQ(n, 1);
+    CHECK(n >= 1 && n < 10); /* a look in this loop sends one more; without a bound: 100 */
     pthread_sigmask(SIG_UNBLOCK, &ours, NULL);
     if (host_close(&h))
         host_check(&h);
@@ -174,7 +168,7 @@ static int closed_find(void)
 TEST(descriptor_that_the_host_took_over_stays_open)
 {
     struct host h;
-    if (!host_begin_with(&h, looker_options(1000), &(jsprof_thread *){ NULL }))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &(jsprof_thread *){ NULL }))
         return;
     int fd, other = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (int ms = 0; (fd = closed_find()) < 0 && ms < 10000; ms++) /* the looker opens it late */
@@ -199,6 +193,7 @@ TEST(descriptor_that_the_host_took_over_stays_open)
 enum {
     IDLE_FIRST_S = 8, /* longer than it takes the looker on the wall clock */
     IDLE_S = 2,
+    IDLE_WAKES = 6, /* a looker that stays awake has 2,000, a drain 20 */
 };
 
 /* Return how often the threads of this name have gone to sleep, and their number in *n. */
@@ -238,7 +233,8 @@ static uint64_t idle_naps(pid_t pid)
     return n == 2 ? sum : UINT64_MAX;
 }
 
-/* Another process watches: all threads of the host sleep meanwhile, so no tick meets one. */
+/* Another process watches: all threads of the host sleep meanwhile, so no tick meets one. The
+ * looker wakes up after half as long again as it has slept, or later: a few times in all. */
 static void idle_watch(pid_t pid, int begin)
 {
     char byte;
@@ -250,7 +246,7 @@ static void idle_watch(pid_t pid, int begin)
     uint64_t after = idle_naps(pid);
     printf("# %llu wakes in %d s\n", (unsigned long long)(after - before), IDLE_S);
     fflush(stdout);
-    _exit(before == UINT64_MAX ? 2 : after != before);
+    _exit(before == UINT64_MAX ? 2 : after - before > IDLE_WAKES);
 }
 
 static uint64_t idle_bytes(const struct host *h)
@@ -351,12 +347,12 @@ static void source_is(jsprof_options options, const char *source)
 
 TEST(capture_names_the_source_and_why_it_is_not_the_looker)
 {
-    jsprof_options wall = looker_options(1000), alone = wall, timers = wall;
+    jsprof_options wall = faults_options(JSPROF_CLOCK_CPU, 1000), alone = wall, timers = wall;
     wall.clock = JSPROF_CLOCK_WALL;
     alone.flags |= JSPROF_NO_THREAD;
     wall.flags = 0; /* the default */
     timers.flags = JSPROF_TIMER;
-    source_is(looker_options(1000), "looker");
+    source_is(faults_options(JSPROF_CLOCK_CPU, 1000), "looker");
     source_is(wall, "looker");
     source_is(alone, "timer (no_thread was asked for)");
     source_is(timers, "timer");

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 
-#include "host.h"
+#include "looker.h"
 #include "session/sleeper.h"
 
 enum {
@@ -20,13 +20,6 @@ enum {
     NAP_NS = 700000,
     NAP_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
 };
-
-static jsprof_options sleeper_options(uint32_t hz)
-{
-    jsprof_options options = host_options(hz, JSPROF_CLOCK_WALL);
-    options.flags |= JSPROF_LOOKER;
-    return options;
-}
 
 /* -- Calls that are not interrupted ----------------------------------------- */
 
@@ -214,7 +207,7 @@ static uint32_t nap_all(jsprof *session, uint64_t *periods)
 TEST(calls_that_sleep_are_not_interrupted)
 {
     struct host h;
-    jsprof_options options = sleeper_options(1000);
+    jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 1000);
     int sockets[2];
     uint64_t periods = 0;
     if (!nap_prepare(sockets) || !CHECK_EQ(host_open_with(&h, options), 0) ||
@@ -260,7 +253,7 @@ TEST(sleeper_has_its_stack_and_all_of_its_time)
     jsprof_thread *me;
     jsprof_function *function;
     jsprof_link link;
-    if (!host_begin_with(&h, sleeper_options(1000), &me))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
     if (!CHECK_EQ(jsprof_function_new(&function, "a linked function", NULL, 0, JSPROF_KIND_VM), 0))
         return;
@@ -298,7 +291,7 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
     jsprof_thread *me;
     struct epoll_event event;
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (!CHECK(epoll >= 0) || !host_begin_with(&h, sleeper_options(1000), &me))
+    if (!CHECK(epoll >= 0) || !host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
     while (epoll_wait(epoll, &event, 1, STATE_MS) < 0)
         continue;
@@ -378,7 +371,7 @@ TEST(name_of_a_wait_may_vanish_under_the_walk)
     uint32_t page = 4096;
     wait_name = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     strcpy(wait_name, "the heap lock");
-    if (!host_begin_with(&h, sleeper_options(10), &me))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 10), &me))
         return;
     pthread_t thread = host_thread(wait_in_the_host, h.prof);
     while (!host_counted(&wait_begins))
@@ -479,7 +472,7 @@ TEST(sleep_has_the_kind_of_its_descriptor)
         from[i] = pair[0], on_wake[i] = pair[1];
     }
     from[3] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), on_wake[3] = -1;
-    if (!host_begin_with(&h, sleeper_options(1000), &(jsprof_thread *){ NULL }))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &(jsprof_thread *){ NULL }))
         return;
     pthread_t waker = host_thread(on_waker, NULL);
     for (int i = 0; i < ON_KINDS; i++) {
