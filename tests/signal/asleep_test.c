@@ -3,17 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "looker.h"
 
 enum { NAPS = 400, NAP_NS = 700000, NAP_CHANCE = 8, LOOKS = 10000,
        NAP_SEEN = 5 /* where the looker seldom gets a processor */ };
-
-static jsprof_options asleep_options(void)
-{
-    jsprof_options options = host_options(1000, JSPROF_CLOCK_WALL);
-    options.flags |= JSPROF_LOOKER;
-    return options;
-}
 
 /* Return how many looks came to this. */
 static uint32_t looks(const struct host *h, const char *what)
@@ -79,7 +72,7 @@ static void sleeps_with(const jsprof_stack *stack)
 {
     struct host h;
     jsprof_thread *me;
-    if (!host_begin_with(&h, asleep_options(), &me) ||
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_stack(me, stack), 0))
         return;
     uint64_t began = host_ns(CLOCK_MONOTONIC);
@@ -156,7 +149,7 @@ static void walks(bool declines)
     struct walked w = { .seal = SEAL, .name = name, .declines = declines };
     struct host h;
     jsprof_thread *me;
-    if (!host_begin_with(&h, asleep_options(), &me) ||
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0) ||
         !CHECK_EQ(jsprof_thread_set_asleep_walker(me, walk_asleep, &w), 0))
         return;
@@ -195,7 +188,7 @@ TEST(walker_for_no_sleeper_is_not_called_by_another_thread)
     struct walked w = { .seal = SEAL, .name = name };
     struct host h;
     jsprof_thread *me;
-    if (!host_begin_with(&h, asleep_options(), &me) ||
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0))
         return;
     naps();
@@ -224,7 +217,7 @@ TEST(walker_is_gone_when_the_call_that_removes_it_returns)
     struct host h;
     jsprof_thread *me;
     uint32_t n = 0, n_wrong = 0, n_inside = 0;
-    if (!host_begin_with(&h, asleep_options(), &me))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
     for (int i = 0; i < NAPS; i++) {
         struct walked *w = malloc(sizeof *w);
@@ -257,7 +250,7 @@ TEST(walker_of_a_sleeper_is_set_by_its_thread)
 {
     struct host h;
     jsprof_thread *me;
-    if (!host_begin_with(&h, asleep_options(), &me))
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
     pthread_join(host_thread(sets_that_of_another, me), NULL);
     host_close(&h);

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "unit/calls.h"
+#include "calls.h"
 
 #include <sched.h>
 #include <sys/time.h>
@@ -308,7 +308,7 @@ static void in_a_handler(uint32_t modes)
         return;
     sigaction(SIGALRM, &act, &before);
     setitimer(ITIMER_REAL, &each, NULL);
-    while (handled <= 100)
+    while (handled <= 200)
         for (int i = 0; i < 1000; i++, n++) {
             jsprof_link link;
             jsprof_link_enter(me, &link, f);
@@ -322,7 +322,6 @@ static void in_a_handler(uint32_t modes)
     CHECK_EQ(calls.underflows + calls.foreign % 2, 0);
     printf("# %u signals, %llu of them not counted\n", (unsigned)handled,
            (unsigned long long)calls.foreign / 2);
-    CHECK(handled > 100);
     jsprof_calls_free(&calls);
     calls_end(&h, me);
     jsprof_function_free(f);

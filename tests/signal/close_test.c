@@ -147,11 +147,74 @@ TEST(calls_beside_a_close_get_an_error)
     }
 }
 
+/* -- A thread that prints its stack all the time --------------------------------- */
+
+enum { DEPTH = 300, MOST = 600, BUSY_ROUNDS = 8, RUN_MS = 80, HZ = 500 };
+
+static struct host busy;
+static _Atomic uint32_t taken, over;
+static _Atomic uint64_t took_ns; /* the last of them */
+
+static __attribute__((noinline)) int deep(jsprof_thread *me, int level)
+{
+    static jsprof_backtrace_frame frames[MOST];
+    if (level)
+        return deep(me, level - 1) + 1;
+    while (!host_counted(&over))
+        if (jsprof_backtrace(me, NULL, frames, MOST) > 0) {
+            host_count(&taken);
+            atomic_store(&took_ns, host_ns(CLOCK_MONOTONIC));
+        }
+    return 0;
+}
+
+static void *work(void *arg)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(busy.prof, "busy", &me) == 0)
+        deep(me, DEPTH);
+    jsprof_thread_detach(me);
+    return arg;
+}
+
+/* Until the other thread had a processor after that long. */
+static void wait_ms(uint64_t ms)
+{
+    uint64_t until = host_ns(CLOCK_MONOTONIC) + ms * 1000000;
+    while (atomic_load(&took_ns) < until)
+        sched_yield();
+}
+
+/* How many expirations are known right after stop, of so many that there were. */
+TEST(samples_are_counted_at_stop_while_their_thread_prints_its_stack)
+{
+    for (int i = 0; i < BUSY_ROUNDS; i++) {
+        host_recount(&taken);
+        host_recount(&over);
+        if (!host_open(&busy, HZ, JSPROF_CLOCK_WALL) || !CHECK_EQ(jsprof_start(busy.prof), 0))
+            return;
+        pthread_t thread = host_thread(work, NULL);
+        while (!host_counted(&taken))
+            sched_yield();
+        wait_ms(RUN_MS);
+        CHECK_EQ(jsprof_stop(busy.prof), 0);
+        host_stats(&busy);
+        CHECK(busy.stats.expirations >= (HOST_SANITIZED ? 1 : RUN_MS * HZ / 1000 / 10));
+        CHECK_EQ(jsprof_close(busy.prof), 0);
+        host_count(&over);
+        pthread_join(thread, NULL);
+        if (host_load(&busy))
+            host_check(&busy);
+        host_free(&busy);
+    }
+}
+
 int main(void)
 {
     alarm(300); /* a use after the close may wait for ever */
     RUN(session_that_threads_close_at_once_is_closed_once);
     RUN(session_that_was_closed_is_refused_by_every_call);
+    RUN(samples_are_counted_at_stop_while_their_thread_prints_its_stack);
     RUN(calls_beside_a_close_get_an_error);
     return DONE();
 }

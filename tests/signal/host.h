@@ -67,6 +67,11 @@ static inline uint64_t host_ns(clockid_t clock)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static inline uint64_t host_distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
 /* CPU time to burn, in steps. A machine that was not there may have charged that to us: a
  * step counts for a millisecond at most. */
 struct host_burn {

@@ -1,4 +1,4 @@
-/* looker.h - what the tests of the looker's faults share: sessions, sleeps, and what came of the
+/* looker.h - what the tests of the looker share: sessions, sleeps, and what came of the
  * looks.
  *
  * SPDX-License-Identifier: MIT

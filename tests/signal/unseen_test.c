@@ -97,73 +97,6 @@ TEST(thread_that_blocks_the_signal_loses_all_its_time_under_that_name)
         }
 }
 
-static void block_by_name(sigset_t *old)
-{
-    (void)old;
-    host_mask(SIG_BLOCK, SIGPROF);
-}
-
-static void unblock_by_name(const sigset_t *old)
-{
-    (void)old;
-    host_mask(SIG_UNBLOCK, SIGPROF);
-}
-
-static void block_all(sigset_t *old)
-{
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, old);
-}
-
-static void restore(const sigset_t *old)
-{
-    pthread_sigmask(SIG_SETMASK, old, NULL);
-}
-
-static void half_blocked(int clock, void (*block)(sigset_t *), void (*unblock)(const sigset_t *))
-{
-    struct history y;
-    if (!history_begin(&y, clock, 0))
-        return;
-    uint64_t blocked_ns = 0, work_ns = 0; /* about half, but for a machine that was away */
-    for (uint64_t i = 0; i < 200; i++) { /* in no step with the tick */
-        sigset_t old;
-        uint64_t began = clock_ns(clock);
-        block(&old);
-        turn_us(clock, 500 + 617 * i % 1000);
-        blocked_ns += clock_ns(clock) - began;
-        unblock(&old);
-        jsprof_push(y.me, "work", NULL, 0);
-        began = clock_ns(clock);
-        turn_us(clock, 500 + 389 * i % 1000);
-        work_ns += clock_ns(clock) - began;
-        jsprof_pop(y.me);
-    }
-    if (history_end(&y)) {
-        uint64_t all = y.h.stats.expirations, work = host_weight(&y.h, "work");
-        printf("# %llu in work, of %llu\n", (unsigned long long)work,
-               (unsigned long long)work_ns / PERIOD);
-        /* A kernel that looks at CPU timers at its tick only charges one for the other. */
-        CHECK(work * 2 + all >= work_ns / PERIOD * 2);
-        CHECK(work * 2 <= work_ns / PERIOD * 2 + all);
-        /* Nothing else did anything: what is kept and not of work went to the mask's calls. */
-        /* the looker holds points of a wait after a sleep until the next sample */
-        bool looked = !getenv("HOST_TIMER") && y.clock == JSPROF_CLOCK_WALL;
-        CHECK((y.h.stats.kept - work) * (looked ? 2 : 8) <= all || HOST_LATE);
-        CHECK(y.h.stats.lost_blocked * 8 >= blocked_ns / PERIOD || HOST_LATE);
-    }
-    host_free(&y.h);
-}
-
-TEST(time_blocked_in_part_does_not_go_to_who_unblocks)
-{
-    for (int i = 0; i < N_CLOCKS; i++) {
-        half_blocked(clocks[i], block_by_name, unblock_by_name);
-        half_blocked(clocks[i], block_all, restore);
-    }
-}
-
 enum { HANDLER_MS = 60, HANDLERS = 5 };
 
 static void slow_handler(int signo)
@@ -268,6 +201,51 @@ TEST(thread_that_sleeps_with_the_signal_blocked_is_not_charged_for_the_sleep)
     host_free(&y.h);
 }
 
+/* The looker sleeps when the thread wakes up with its signal blocked. */
+TEST(time_without_the_signal_after_a_sleep_is_counted_as_blocked)
+{
+    struct host h;
+    jsprof_thread *me;
+    sigset_t all, before;
+    if (!host_begin_with(&h, host_options(HZ, JSPROF_CLOCK_CPU), &me))
+        return;
+    usleep(200000);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    host_burn_ms(200);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu blocked\n", (unsigned long long)h.stats.lost_blocked,
+               (unsigned long long)h.stats.expirations);
+        CHECK(h.stats.lost_blocked > 100);
+        CHECK(h.stats.lost_blocked + 60 > h.stats.expirations);
+    }
+    host_free(&h);
+}
+
+/* A tick that meets a paused thread gives no sample. */
+TEST(time_of_a_paused_thread_after_sleeps_is_counted_as_paused)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, host_options(HZ, JSPROF_CLOCK_CPU), &me))
+        return;
+    jsprof_thread_pause(me);
+    for (int i = 0; i < 10; i++) {
+        usleep(100000);
+        host_burn_ms(8);
+    }
+    if (host_close(&h)) {
+        host_check(&h);
+        printf("# %llu of %llu paused, %llu samples\n", (unsigned long long)h.stats.lost_paused,
+               (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.samples);
+        CHECK(h.stats.lost_paused > 30);
+        CHECK(h.stats.kept < 10); /* before it paused */
+    }
+    host_free(&h);
+}
+
 static _Atomic uint32_t spinners_end;
 
 static void *spin(void *unused)
@@ -364,7 +342,10 @@ TEST(full_disk_takes_no_expiration_away)
         CHECK_EQ(jsprof_thread_attach(y.h.prof, "main", &y.me), 0);
         CHECK_EQ(jsprof_start(y.h.prof), 0);
         y.inside_ns = clock_ns(y.clock);
-        turn_us(y.clock, 100000);
+        for (y.h.stats.size = sizeof y.h.stats; !y.h.stats.lost_write;) {
+            turn_us(y.clock, 50000); /* until a sample has met the disk */
+            CHECK_EQ(jsprof_stats_get(y.h.prof, &y.h.stats), 0);
+        }
         host_mask(SIG_BLOCK, SIGPROF);
         turn_us(y.clock, 100000);
         host_mask(SIG_UNBLOCK, SIGPROF);
@@ -455,11 +436,12 @@ TEST(killed_program_left_an_account_that_its_clock_confirms)
 int main(void)
 {
     RUN(thread_that_blocks_the_signal_loses_all_its_time_under_that_name);
-    RUN(time_blocked_in_part_does_not_go_to_who_unblocks);
     RUN(time_in_a_handler_that_blocks_the_signal_does_not_go_to_who_was_interrupted);
     RUN(time_in_which_another_handler_had_the_signal_is_lost_under_that_name);
     RUN(time_in_which_the_signal_was_ignored_is_lost_under_that_name);
     RUN(thread_that_sleeps_with_the_signal_blocked_is_not_charged_for_the_sleep);
+    RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
+    RUN(time_of_a_paused_thread_after_sleeps_is_counted_as_paused);
     RUN(busy_machine_and_long_system_calls_are_not_taken_for_a_blocked_signal);
     RUN(short_attachments_have_as_many_expirations_as_their_time);
     RUN(full_disk_takes_no_expiration_away);

@@ -22,7 +22,7 @@ KINDS = ["tests/unit/*_test.c", "tests/fuzz/*_fuzz.c", "tests/signal/*_test.c",
 LONGEST = 200  # seconds
 SCRIPTS = ("cli", "export", "fault", "symbols", "unwind", "signal", "lark", "pkg/lazy")
 NOT = ("/lib", "/common.sh", "lark/aarch64", "lark/fuzz",
-       "calls_own_test", "export/firefox", "export/speedscope", "export/chrome", "export/totals")
+       "export/firefox", "export/speedscope", "export/chrome", "export/totals")
 
 
 def tests():
