@@ -264,6 +264,13 @@ echo 'Call `jsp_mutant`.' | spoil docs/design.md
 mutant documents 'docs/design.md: no jsp_mutant'
 
 edit docs/design.md 's/`session\/looker_deep[.]c`, //'
+echo 'sleep 1' >tests/cli/mutant.sh
+mutant kinds 'tests/cli/mutant.sh'
+echo 'thrice true' >tests/lua/mutant.sh
+mutant kinds 'tests/lua/mutant.sh'
+echo true >tests/world/mutant.sh
+mutant kinds 'tests/world/mutant.sh is in no row'
+
 mutant documents '> session/looker_deep.c'
 edit docs/design.md 's/(`thread_clock`)/(`jsp_tags_take`)/'
 mutant documents 'docs/design.md: jsp_tags_take is not in src/session/thread.c'

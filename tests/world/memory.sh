@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/memory.sh - a command for which memory runs out says so in one line, status 1, or does
+# world/memory.sh - a command for which memory runs out says so in one line, status 1, or does
 # without (colours, say): each of its allocations fails once, some with all after them. Where
 # none fails, all that was allocated is freed.
 #

@@ -1,5 +1,5 @@
 #!/bin/sh
-# symbols/aarch64.sh - libraries of aarch64, read on any machine: names as readelf has
+# world/symbols_aarch64.sh - libraries of aarch64, read on any machine: names as readelf has
 # them, stubs as objdump has them, no marks of code and data as functions.
 #
 # SPDX-License-Identifier: MIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/idle.sh - by the wall clock, the time in which an event loop waits counts only with
+# real/idle.sh - by the wall clock, the time in which an event loop waits counts only with
 # --idle; a wait that the program asked for counts always.
 #
 # SPDX-License-Identifier: MIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/advice.sh - `jsprof report` says in a sentence what to record in another way: a short program
+# real/advice.sh - `jsprof report` says in a sentence what to record in another way: a short program
 # without a sample, threads that ended too early, a program that waits, far too few samples.
 #
 # SPDX-License-Identifier: MIT

@@ -1,10 +1,10 @@
 #!/bin/sh
-# lark/fuzz.sh - random programs do the same natively as interpreted: output, errors
+# world/lark_fuzz.sh - random programs do the same natively as interpreted: output, errors
 # and status. FUZZ_PROGRAMS says how many, FUZZ_SEED which is the first.
 #
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib.sh"
+. "${SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lark/lib.sh"
 cd "$SCRATCH" || exit 1
 programs=${FUZZ_PROGRAMS:-60}
 first=${FUZZ_SEED:-1}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/terminal.sh - nothing wraps, nothing of a capture controls the terminal, and
+# real/terminal.sh - nothing wraps, nothing of a capture controls the terminal, and
 # colours appear on a terminal only.
 #
 # SPDX-License-Identifier: MIT

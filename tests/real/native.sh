@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/native.sh - C functions in the views: which are shown, what names and lines they
+# real/native.sh - C functions in the views: which are shown, what names and lines they
 # have, and what is said when files or tools are not what they should be.
 #
 # SPDX-License-Identifier: MIT

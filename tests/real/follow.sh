@@ -1,5 +1,5 @@
 #!/bin/sh
-# cli/follow.sh - --follow: a command answers again while its capture grows, and ends when the
+# real/follow.sh - --follow: a command answers again while its capture grows, and ends when the
 # capture is complete, has no writer any more or is removed.
 #
 # SPDX-License-Identifier: MIT
