@@ -1,6 +1,6 @@
 #!/bin/sh
-# check/kinds.sh - each kind of tests keeps its promise, as docs/testing.md has it. What `make check`
-# runs does not sleep, no test is tried until it passes, and each script of the world has a row.
+# check/kinds.sh - each kind of tests keeps its promise, as docs/testing.md has it. What is part of
+# `make check` does not sleep, no test is tried again, and each script of the world has a row.
 #
 # SPDX-License-Identifier: MIT
 set -eu

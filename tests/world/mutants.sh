@@ -266,7 +266,7 @@ mutant documents 'docs/design.md: no jsp_mutant'
 edit docs/design.md 's/`session\/looker_deep[.]c`, //'
 echo 'sleep 1' >tests/cli/mutant.sh
 mutant kinds 'tests/cli/mutant.sh'
-echo 'thrice true' >tests/lua/mutant.sh
+echo 'thr'ice true >tests/lua/mutant.sh
 mutant kinds 'tests/lua/mutant.sh'
 echo true >tests/world/mutant.sh
 mutant kinds 'tests/world/mutant.sh is in no row'
