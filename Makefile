@@ -236,7 +236,7 @@ DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-rest
 DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
 DEPS_EXPORT = zsh fish mandoc systemd golang-go python3-jsonschema protobuf-compiler
 DEPS_BROWSER = chromium firefox-esr
-DEPS_PACKAGES = abigail-tools cmake meson ninja-build python3-dev pkgconf dpkg-dev debhelper \
+DEPS_PACKAGES = cmake meson ninja-build python3-dev pkgconf dpkg-dev debhelper \
   lintian $(DEPS_HOSTS)
 # Interpreters that examples/hosts embeds.
 DEPS_HOSTS = libmruby-dev libperl-dev tcl8.6-dev ruby-dev

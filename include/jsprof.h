@@ -84,8 +84,10 @@ enum jsprof_clock {
     /* Elapsed time; also shows where threads wait. With JSPROF_LOOKER, threads that sleep get no
      * signal. With JSPROF_TIMER, each signal interrupts a system call that waits. The kernel
      * restarts most of them, but poll, select, nanosleep, a wait with a timeout and some others
-     * return early with EINTR: the host must try again with the time that is left. The CPU clock
-     * does not wake a thread that waits. */
+     * return early with EINTR: the host must try again with the time that is left. With
+     * JSPROF_LOOKER, on both clocks, a signal may come up to 220 us late: a thread that begins to
+     * wait just then is interrupted. On x86-64 most such calls are made again. Apart from that,
+     * the CPU clock does not wake a thread that waits. */
     JSPROF_CLOCK_WALL = 1,
 };
 
