@@ -140,8 +140,9 @@ static struct sim_sum lives(const struct sim_setup *setup, sim_script *script, u
     return s;
 }
 
-/* Forty threads at once, so a turn of the looker is long enough for some to end meanwhile. Expected:
- * these, 1 of 20, lose the points of their last sleep as undelivered. 2.5 % of all time. */
+/* Forty threads at once, so a turn of the looker is long enough for some to end meanwhile. These,
+ * 1 of 20, have the points of their last sleep as undelivered: 2.5 % of all time. That is today's
+ * fault. */
 TEST(threads_that_end_after_a_sleep_have_all_of_it)
 {
     const struct sim_setup setup = { .seed = 7, .cpus = 2, .hz = 1000, .is_wall = true,
