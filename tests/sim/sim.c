@@ -91,12 +91,13 @@ static void account(struct sim_thread *t)
     }
     if (t->is == SIM_READY && !(sim.is_halted && !t->is_other))
         t->waited_ns += ns;
-    if (t->is == SIM_ON || sim.setup.is_wall)
+    if (t != &sim.self && (t->is == SIM_ON || sim.setup.is_wall))
         t->true_ns[t->step.function] += ns;
 }
 
 static void account_all(void)
 {
+    account(&sim.self);
     for (uint32_t i = 0; i < sim.n_threads; i++)
         account(sim.threads[i]);
 }
@@ -111,6 +112,18 @@ static void step_begin(struct sim_thread *t)
 static bool is_inside(const struct sim_thread *t)
 {
     return t->step.does == SIM_CALL && t->left_ns;
+}
+
+/* Return true if signals wait for the end of such a step. */
+static bool holds_signals(enum sim_does does)
+{
+    return does == SIM_CALL || does == SIM_BLOCKED || does == SIM_FORKS;
+}
+
+/* Return true if the thread, which runs, can take a signal at this moment. */
+static bool takes_signals(const struct sim_thread *t)
+{
+    return !holds_signals(t->step.does) || !t->left_ns;
 }
 
 static void take_signals(struct sim_thread *t)
@@ -148,21 +161,33 @@ static void enqueue(struct sim_thread *t, bool is_first)
     sim.last[c] = t;
 }
 
-static void dispatch(int c)
+/* Take the first thread that may run on processor `c` from the queue of `from`, or NULL. */
+static struct sim_thread *dequeue(int from, int c)
 {
-    struct sim_thread **link = &sim.first[c], *t, *before = NULL;
-    if (sim.on[c])
-        return;
-    while (*link && !may_run(*link)) {
+    struct sim_thread **link = &sim.first[from], *t, *before = NULL;
+    while (*link && !(may_run(*link) && (from == c || (*link)->only < 0))) {
         before = *link;
         link = &(*link)->next;
     }
     t = *link;
     if (!t)
-        return;
+        return NULL;
     *link = t->next;
-    if (sim.last[c] == t)
-        sim.last[c] = before;
+    if (sim.last[from] == t)
+        sim.last[from] = before;
+    t->cpu = c;
+    return t;
+}
+
+static void dispatch(int c)
+{
+    if (sim.on[c])
+        return;
+    struct sim_thread *t = dequeue(c, c);
+    for (int from = 0; !t && from < sim.setup.cpus; from++)
+        t = dequeue(from, c);
+    if (!t)
+        return;
     account(t);
     t->is = SIM_ON;
     t->given = sim.now;
@@ -170,8 +195,32 @@ static void dispatch(int c)
         t->until_ns = sim.now;
     sim.on[c] = t;
     step_begin(t);
-    if (!is_inside(t))
+    if (takes_signals(t))
         take_signals(t);
+}
+
+static bool is_slice_over(const struct sim_thread *t)
+{
+    return t->cpu_ns - t->slice_ns >= SIM_SLICE_NS;
+}
+
+/* Let a thread wait that has lost its processor: until all others had theirs if its slice is over,
+ * else only while the thread runs that woke up. */
+static void put_off(struct sim_thread *t)
+{
+    struct sim_thread *woken = sim.first[t->cpu];
+    account(t);
+    if (is_slice_over(t) || !woken || !woken->is_woken) {
+        t->slice_ns = t->cpu_ns;
+        enqueue(t, false);
+        return;
+    }
+    t->is = SIM_READY;
+    t->is_woken = false;
+    t->next = woken->next;
+    woken->next = t;
+    if (sim.last[t->cpu] == woken)
+        sim.last[t->cpu] = t;
 }
 
 /* Take the processor away, or at the end of the system call. */
@@ -186,7 +235,7 @@ static void preempt(int c)
         t->until_ns = sim.now;
     t->serial = 0;
     sim.on[c] = NULL;
-    enqueue(t, false);
+    put_off(t);
     dispatch(c);
 }
 
@@ -199,9 +248,10 @@ static void wake(struct sim_thread *t)
                 t->cpu = c;
     enqueue(t, true);
     struct sim_thread *on = sim.on[t->cpu];
+    bool is_late = on && t == &sim.self && sim_random(1000) < sim.setup.late_of_1000;
     if (!on)
         dispatch(t->cpu);
-    else if (sim.now - on->given >= SIM_GRAIN_NS && may_run(t))
+    else if (!is_late && sim.now - on->given >= SIM_GRAIN_NS && may_run(t))
         preempt(t->cpu);
 }
 
@@ -211,6 +261,7 @@ static void give_up(struct sim_thread *t, enum sim_is is)
     int c = t->cpu;
     account(t);
     t->is = is;
+    t->slice_ns = t->cpu_ns;
     t->until_ns = sim.now;
     t->serial = ++n_serials;
     sim.on[c] = NULL;
@@ -233,17 +284,40 @@ static void sum_up(const struct sim_thread *t)
         sim.gone.got[f] += t->got[f];
         sim.gone.squares[f] += t->squares[f];
     }
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        sim.gone.lost[cause] += jsp_counted(&t->sampled->lost[cause]);
+    sim.gone.waited += t->waited;
+    sim.gone.true_waited_ns += t->waited_ns;
     sim.gone.n_cut += t->n_cut;
     sim.gone.undelivered += t->undelivered;
+}
+
+static void disarm(struct sim_thread *t)
+{
+    /* ORDER: relaxed. There is one real thread. */
+    atomic_store_explicit(&t->sampled->armed, false, memory_order_relaxed);
+}
+
+/* Note the time and the points of a thread that leaves. */
+static void settle(struct sim_thread *t)
+{
+    uint64_t time = sim.setup.is_wall ? sim.now - t->looked.added_ns
+                                      : sim_cpu_ns(t) - t->begun_ns;
+    disarm(t);
+    t->undelivered = jsp_looker_remove(&sim.looker, &t->looked) +
+                     jsp_sampled_take_owed(t->sampled);
+    uint64_t had = t->undelivered + jsp_counted(&t->sampled->expirations);
+    sim.left_time += jsp_looker_periods(&sim.looker, time);
+    sim.left_points += (int64_t)had * JSP_LOOKER_WHOLE;
+    sim.slack++;
 }
 
 /* The thread detaches, and is no more. */
 static void leave(struct sim_thread *t)
 {
     if (!t->is_other) {
-        t->undelivered = jsp_looker_remove(&sim.looker, &t->looked) +
-                         jsp_sampled_take_owed(t->sampled);
-        sim_drain(t);
+        settle(t);
+        sim.n_bad += !sim_drain(t);
         sum_up(t);
     }
     sim.n_left++;
@@ -273,7 +347,15 @@ static void next_step(struct sim_thread *t)
     t->left_ns = t->step.ns;
     if (t->step.does == SIM_SLEEP) {
         sleep_for(t, t->step.ns);
+    } else if (t->step.does == SIM_MOVES) {
+        give_up(t, SIM_ASLEEP);
+        t->cpu = (c + 1) % sim.setup.cpus;
+        t->serial = 0;
+        enqueue(t, false);
+        dispatch(t->cpu);
     } else if (t->step.does == SIM_EXIT) {
+        if (!t->is_other)
+            disarm(t);
         give_up(t, SIM_LEAVES);
         if (sim.in_turn) { /* it waits for the looker's lock */
             t->next = sim.leaving;
@@ -282,6 +364,8 @@ static void next_step(struct sim_thread *t)
             leave(t);
         }
     } else {
+        if (t->step.does == SIM_PAUSED)
+            jsp_sampled_pause(t->sampled, 1);
         step_begin(t);
         if (sim.resched[c])
             preempt(c);
@@ -295,11 +379,13 @@ static void step_end(struct sim_thread *t)
     account(t);
     if (t == &sim.self) /* sim_spend waits for it */
         return;
-    if (t->step.does == SIM_CALL) {
+    if (holds_signals(t->step.does)) {
         t->signals |= t->under_way;
         t->under_way = 0;
         take_signals(t);
     }
+    if (t->step.does == SIM_PAUSED)
+        jsp_sampled_pause(t->sampled, -1);
     next_step(t);
 }
 
@@ -308,7 +394,7 @@ static void signal_comes(struct sim_thread *t, enum sim_signal signal)
     if (signal == SIM_LOOK && !(t->under_way & SIM_LOOK)) /* a system call has pulled it forward */
         return;
     t->under_way &= ~(unsigned)signal;
-    if (t->is == SIM_ASLEEP || (t->is == SIM_ON && !is_inside(t)))
+    if (t->is == SIM_ASLEEP || (t->is == SIM_ON && takes_signals(t)))
         sim_handle(t, signal);
     else
         t->signals |= signal;
@@ -348,8 +434,9 @@ static void tick(int c)
     if (sim.setup.quota_ns && sim.spent_ns >= sim.setup.quota_ns && !sim.is_throttled) {
         sim.is_throttled = true;
         take_process_off();
-    } else if (sim.first[c] && sim.on[c] && sim.now - sim.on[c]->given >=
-               (sim.first[c]->is_woken ? SIM_GRAIN_NS : SIM_SLICE_NS)) {
+    } else if (sim.first[c] && sim.on[c] == t &&
+               (is_slice_over(t) ||
+                (sim.first[c]->is_woken && sim.now - t->given >= SIM_GRAIN_NS))) {
         preempt(c);
     }
 }
@@ -361,6 +448,10 @@ static void halt(void)
     if (sim.is_halted) {
         take_process_off();
         heap_push((struct sim_event){ .at = sim.setup.halt_until, .is = EVENT_HALT });
+    } else if (sim.setup.halt_each) {
+        sim.setup.halt_at += sim.setup.halt_each;
+        sim.setup.halt_until += sim.setup.halt_each;
+        heap_push((struct sim_event){ .at = SIM_S + sim.setup.halt_at, .is = EVENT_HALT });
     }
     dispatch_all();
 }
@@ -447,6 +538,51 @@ static void check(const struct sim_thread *t)
                (long long)off, (unsigned long long)(sim.now / SIM_US));
 }
 
+/* Return the points of the thread that no sample or loss has counted yet, in
+ * JSP_LOOKER_WHOLEths. */
+static int64_t held(const struct sim_thread *t)
+{
+    const struct jsp_looked *k = &t->looked;
+    int64_t points = (int64_t)(k->debt + jsp_counted(&t->sampled->owed));
+    if (!sim.setup.is_wall)
+        return points * JSP_LOOKER_WHOLE + k->balance;
+    points += (int64_t)(k->again + k->ran) + k->rest + k->slept + k->halted;
+    return points * JSP_LOOKER_WHOLE;
+}
+
+/* Of all threads together, also of those that have left: points drawn = points owed + points
+ * sampled + each loss + what the looker carries over to other threads. */
+static void check_all(void)
+{
+    int64_t drawn = sim.left_time, known = sim.left_points + sim.looker.carry;
+    for (uint32_t i = 0; i < sim.n_threads; i++) {
+        struct sim_thread *t = sim.threads[i];
+        if (t->is_other)
+            continue;
+        drawn += sim.setup.is_wall
+                     ? (int64_t)t->looked.n_points * JSP_LOOKER_WHOLE
+                     : jsp_looker_periods(&sim.looker, t->looked.ran_ns - t->begun_ns);
+        known += held(t) + (int64_t)jsp_counted(&t->sampled->expirations) * JSP_LOOKER_WHOLE;
+        /* a look at a thread that ran rounds its time down, and an offer before that, too */
+        sim.slack += !sim.setup.is_wall && t->looked.ran_ns != t->checked_ns ? 2 : 0;
+        t->checked_ns = t->looked.ran_ns;
+    }
+    int64_t off = drawn - known;
+    if ((off < -sim.slack || off > sim.slack) && !sim.n_bad++)
+        printf("# the account of all is off by %.2f points at %llu us\n",
+               (double)off / JSP_LOOKER_WHOLE, (unsigned long long)(sim.now / SIM_US));
+}
+
+static void drain_all(void)
+{
+    if (sim.now < sim.drained_at + sim.setup.drain_ns)
+        return;
+    sim.drained_at = sim.now;
+    for (uint32_t i = 0; i < sim.n_threads; i++)
+        if (!sim.threads[i]->is_other)
+            sim.n_bad += !sim_drain(sim.threads[i]);
+}
+
 void sim_pass(uint64_t ns)
 {
     static bool is_alarm;
@@ -456,11 +592,11 @@ void sim_pass(uint64_t ns)
         sim.in_turn = true;
         sim.n_looks++;
         is_alarm = jsp_looker_turn(&sim.looker, is_alarm);
+        drain_all();
         for (uint32_t i = 0; i < sim.n_threads; i++)
-            if (!sim.threads[i]->is_other) {
-                sim_drain(sim.threads[i]);
+            if (!sim.threads[i]->is_other)
                 check(sim.threads[i]);
-            }
+        check_all();
     }
     sim.in_turn = false;
     pthread_mutex_unlock(&sim.looker.lock);
@@ -548,6 +684,7 @@ struct sim_sum sim_close(void)
     account_all();
     while (sim.n_threads)
         leave(sim.threads[0]);
+    check_all();
     struct sim_sum *s = &sim.gone;
     for (int f = 0; f < SIM_FUNCTIONS; f++) {
         s->all_ns += s->true_ns[f];

@@ -36,6 +36,10 @@ enum sim_does {
     SIM_RUN,   /* user code */
     SIM_CALL,  /* a system call that does not sleep */
     SIM_SLEEP, /* one that does; its time is elapsed time */
+    SIM_PAUSED,  /* user code between jsprof_thread_pause and _resume */
+    SIM_BLOCKED, /* user code, while the host blocks the signal */
+    SIM_FORKS,   /* user code, while the library itself blocks it, as around fork */
+    SIM_MOVES,   /* to the next processor; it takes no time */
     SIM_EXIT,
 };
 
@@ -67,6 +71,7 @@ struct sim_thread {
     uint64_t left_ns;  /* of the step */
     uint64_t since;    /* when it got its processor, fell asleep, or became ready */
     uint64_t given;    /* when it got its processor: `since` moves on with the account */
+    uint64_t slice_ns; /* its CPU time when its slice began */
     uint64_t cpu_ns, waited_ns, until_ns, naps, stops;
     uint64_t serial;   /* of the event that ends its step */
     bool is_woken;     /* it is in a queue because it woke up */
@@ -81,6 +86,9 @@ struct sim_thread {
     uint64_t *words;
     uint32_t last, offered; /* functions of the last sample */
     uint64_t begun_ns, undelivered;
+    uint64_t checked_ns; /* its CPU time at the last check that the looker knew */
+    uint64_t popped;   /* points of the records that were read */
+    uint64_t waited;   /* of them those for waits for a processor */
 
     /* Truth and samples. */
     uint64_t true_ns[SIM_FUNCTIONS], got[SIM_FUNCTIONS], squares[SIM_FUNCTIONS];
@@ -94,6 +102,9 @@ struct sim_setup {
     bool is_delayed;  /* the handler puts the sample off */
     uint64_t quota_ns; /* in each SIM_QUOTA_PERIOD_NS; 0: none */
     uint64_t halt_at, halt_until; /* the process is stopped; 0: never */
+    uint64_t halt_each; /* and again after so long; 0: once */
+    uint32_t late_of_1000; /* wakes of the looker that wait for a tick if its processor is busy */
+    uint64_t drain_ns; /* the rings are read so often; 0: after each look */
 };
 
 /* Begin a machine. */
@@ -110,6 +121,8 @@ void sim_pass(uint64_t ns);
 struct sim_sum {
     uint64_t true_ns[SIM_FUNCTIONS], got[SIM_FUNCTIONS], squares[SIM_FUNCTIONS];
     uint64_t all_ns, all_got, all_squares, undelivered, n_cut, n_looks, n_bad;
+    uint64_t lost[JSP_N_LOSSES];
+    uint64_t waited, true_waited_ns; /* for a processor: points of samples, and the time */
 };
 struct sim_sum sim_close(void);
 
@@ -133,6 +146,9 @@ struct sim {
     bool resched[SIM_CPUS]; /* at the end of the system call */
     bool is_throttled, is_halted, in_turn;
     uint64_t n_left; /* threads that have detached */
+    /* Their time and points, in JSP_LOOKER_WHOLEths of a period; what rounding may hide. */
+    int64_t left_time, left_points, slack;
+    uint64_t drained_at;
     uint64_t spent_ns; /* of the quota */
     uint64_t process_ns, alarm_at; /* CPU time of all threads; 0: no alarm */
     bool has_alarm; /* it ended the looker's sleep */
@@ -142,7 +158,6 @@ struct sim {
     struct jsp_looker looker;
     struct jsp_sleeper *sleeper;
     struct jsp_ask ask;
-    struct jsp_record walked;
     struct sim_sum gone;
 };
 extern struct sim sim;
@@ -164,7 +179,8 @@ void sim_later(uint64_t at, struct sim_thread *t, enum sim_signal signal);
 /* The thread takes this signal now. */
 void sim_handle(struct sim_thread *t, enum sim_signal signal);
 
-/* Read what the ring of a thread has. */
-void sim_drain(struct sim_thread *t);
+/* Read what the ring of a thread has. Return false if the records and the losses are not as many
+ * points as were reported. */
+bool sim_drain(struct sim_thread *t);
 
 #endif

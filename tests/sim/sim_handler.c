@@ -5,34 +5,59 @@
  */
 #include "sim.h"
 
-static void handler_push(struct sim_thread *t, uint32_t weight, uint16_t taker)
+/* Return the counter of the reason why no sample is kept now, or NULL. */
+static _Atomic uint64_t *handler_loss(const struct sim_thread *t)
+{
+    struct jsp_sampled *s = t->sampled;
+    return s->paused                     ? &s->lost[JSP_LOST_PAUSED]
+           : t->step.does == SIM_BLOCKED ? &s->lost[JSP_LOST_BLOCKED]
+                                         : NULL;
+}
+
+/* Store a record, if nothing counts it. Return what does. */
+static _Atomic uint64_t *handler_push(struct sim_thread *t, uint32_t weight, uint16_t taker)
 {
     struct jsp_sampled *s = t->sampled;
     struct jsp_record r = { .time_ns = sim.now, .weight = weight, .taker = taker,
-                            .task = t->step.function + 1 };
+                            .waited = s->met_waited, .task = t->step.function + 1 };
+    _Atomic uint64_t *loss = handler_loss(t);
     jsp_count(&s->expirations, weight);
-    if (!jsp_ring_push(&s->ring, (const uint64_t *)(const void *)&r, jsp_record_size(&r)))
-        jsp_count(&s->lost[JSP_LOST_RING], weight);
+    if (!loss &&
+        !jsp_ring_push(&s->ring, (const uint64_t *)(const void *)&r, jsp_record_size(&r)))
+        loss = &s->lost[JSP_LOST_RING];
+    if (loss)
+        jsp_count(loss, weight);
+    return loss;
 }
 
 /* The timer of the looker's question has brought the thread here. */
 static void handler_offer(struct sim_thread *t)
 {
     struct jsp_sampled *s = t->sampled;
-    handler_push(t, 0, JSP_TAKER_OFFER);
+    s->met_waited = 0;
+    s->offer_loss = handler_push(t, 0, JSP_TAKER_OFFER);
     s->offer_ns[JSP_CLOCK_WALL] = sim.now;
     s->offer_ns[JSP_CLOCK_CPU] = sim_cpu_ns(t);
-    s->offer_loss = NULL;
     /* ORDER: relaxed. There is one real thread. */
     atomic_store_explicit(&s->offer, JSP_OFFER_MADE, memory_order_relaxed);
+}
+
+/* As sample_weigh. */
+static uint32_t handler_weigh(struct jsp_sampled *s)
+{
+    /* ORDER: relaxed, as above. */
+    uint64_t waited = atomic_exchange_explicit(&s->waited, 0, memory_order_relaxed);
+    uint32_t weight = jsp_sampled_take_owed(s);
+    s->met_waited = waited < weight ? (uint32_t)waited : weight;
+    /* ORDER: relaxed, as above. */
+    atomic_fetch_add_explicit(&s->waited, waited - s->met_waited, memory_order_relaxed);
+    return weight;
 }
 
 static void handler_count(struct sim_thread *t)
 {
     struct jsp_sampled *s = t->sampled;
-    /* ORDER: relaxed, as above. */
-    atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
-    handler_push(t, jsp_sampled_take_owed(s), JSP_TAKER_HANDLER);
+    handler_push(t, handler_weigh(s), JSP_TAKER_HANDLER);
     s->last_ns[JSP_CLOCK_WALL] = sim.now;
     s->last_ns[JSP_CLOCK_CPU] = sim_cpu_ns(t);
 }
@@ -89,7 +114,7 @@ void sim_handle(struct sim_thread *t, enum sim_signal signal)
         return;
     if (s->delay.is_set && signal != SIM_LOCAL && sim.now < jsp_counted(&s->due_ns))
         return;
-    if (!handler_delays(t))
+    if (handler_loss(t) || !handler_delays(t))
         handler_count(t);
 }
 
@@ -99,17 +124,21 @@ static void handler_give(struct sim_thread *t, uint32_t function, uint64_t weigh
     t->squares[function] += weight * weight;
 }
 
-void sim_drain(struct sim_thread *t)
+bool sim_drain(struct sim_thread *t)
 {
     union {
         struct jsp_record record;
         uint64_t words[sizeof(struct jsp_record) / 8];
     } r;
-    if (!t->sampled)
-        return;
     while (jsp_ring_pop(&t->sampled->ring, r.words, sizeof r.words / 8) > 0) {
         if (r.record.taker != JSP_TAKER_AGAIN)
             t->last = (uint32_t)r.record.task - 1;
         handler_give(t, t->last, r.record.weight);
+        t->popped += r.record.weight;
+        t->waited += r.record.waited;
     }
+    uint64_t lost = 0;
+    for (int cause = 0; cause < JSP_N_LOSSES; cause++)
+        lost += jsp_counted(&t->sampled->lost[cause]);
+    return t->popped + lost == jsp_counted(&t->sampled->expirations);
 }

@@ -11,6 +11,8 @@ enum {
     ALARM = 1, /* the number of the alarm's timer; the others have their thread's */
 };
 
+static struct jsp_record kernel_walked; /* the last walk of a sleeper */
+
 uint64_t jsp_kernel_now_ns(clockid_t clock)
 {
     sim_spend(clock == CLOCK_MONOTONIC ? COST_NOW : COST_CLOCK);
@@ -146,7 +148,7 @@ uint64_t jsp_kernel_delay_ns(const struct jsp_task_file *folder, pid_t tid)
     (void)folder;
     sim_spend(COST_DELAY);
     const struct sim_thread *t = sim_find(tid);
-    return t ? t->waited_ns : 0;
+    return t ? t->waited_ns + 1 : 0; /* a real thread has waited before it ran */
 }
 
 uint64_t jsp_kernel_until_ns(const struct jsp_task_file *folder, pid_t tid)
@@ -164,8 +166,8 @@ enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sam
     (void)at;
     sim_spend(COST_WALK);
     const struct sim_thread *t = sim_find((pid_t)s->number);
-    sim.walked = (struct jsp_record){ .task = t->step.function + 1 };
-    return JSP_SLEEP_WALKED;
+    kernel_walked = (struct jsp_record){ .task = t->step.function + 1 };
+    return s->paused ? JSP_SLEEP_PAUSED : JSP_SLEEP_WALKED;
 }
 
 void jsp_sleeper_note(struct jsp_sleeper *z, const struct jsp_sampled *t)
@@ -177,5 +179,5 @@ void jsp_sleeper_note(struct jsp_sleeper *z, const struct jsp_sampled *t)
 struct jsp_record *jsp_sleeper_record(const struct jsp_sleeper *z)
 {
     (void)z;
-    return &sim.walked;
+    return &kernel_walked;
 }
