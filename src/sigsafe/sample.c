@@ -312,7 +312,8 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
         return false;
     bool hidden = room >= JSP_STACK_NEED && sample_was_hidden(self, &a);
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
-    bool is_later = is_looked && !loss && jsp_delay_begin(self, &a);
+    /* What waited while the library blocked the signal, as around fork, belongs to this place. */
+    bool is_later = is_looked && !loss && !sample_masked && jsp_delay_begin(self, &a);
     if (is_later)
         sample_put_off(self, &a);
     else if (is_asked)
