@@ -48,32 +48,6 @@ int jsp_sleeper_open(struct jsp_sleeper *z, struct jsp_sampled *hand);
 /* Free what jsp_sleeper_open allocated. */
 void jsp_sleeper_close(struct jsp_sleeper *z);
 
-/* Read where this thread is. `call` is its kept file, which is opened if it is to be opened later,
- * and closed if it is not the kernel's any more. */
-#define JSP_SLEEPER_FILE "syscall"
-struct jsp_sleep jsp_sleeper_at(const struct jsp_task_file *folder, pid_t tid,
-                                struct jsp_task_file *call);
-
-/* Return what to record of a thread that has slept for so long. */
-struct jsp_rec_state jsp_sleeper_state(const struct jsp_task_file *folder, pid_t tid,
-                                       const struct jsp_sleep *at, uint64_t asleep_ns);
-
-/* Return how often the thread has gone to sleep, plus 1; 0: not known. This takes 25 us. */
-uint64_t jsp_sleeper_naps(const struct jsp_task_file *folder, pid_t tid);
-
-/* Return true if the thread ran last on the processor on which the caller runs. This takes
- * 15 us. */
-bool jsp_sleeper_is_here(const struct jsp_task_file *folder, pid_t tid);
-
-/* Return how long the thread has waited for a processor, in ns, as the kernel counts when it gets
- * one; 0: not known. This takes 8 us. */
-uint64_t jsp_sleeper_delay_ns(const struct jsp_task_file *folder, pid_t tid);
-
-/* Return when the thread, which does not run, had its processor last, or for the calling thread
- * when it got it, by the scheduler's clock of that processor; 0: the kernel does not say. This
- * takes 6 us. */
-uint64_t jsp_sleeper_until_ns(const struct jsp_task_file *folder, pid_t tid);
-
 /* Walk the thread's stack into the record. */
 enum jsp_sleep_walk jsp_sleeper_walk(struct jsp_sleeper *z, const struct jsp_sampled *t,
                                      const struct jsp_sleep *at);
