@@ -162,13 +162,14 @@ fuzz-programs: $(FUZZERS)
 test-objects: $(foreach t,$(C_TESTS) $(FAULTY) $(FUZZERS),$(t:$(B)/%=$(B)/obj/%.o))
 
 # The closing line is the last one on stdout; STRICT=1 makes a skip a failure (see tests/run.sh).
-run_tests = @B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh
+run_tests = B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/run.sh
 
 check: all $(call programs_in,$(check_rooms)) fuzz-programs ## all that logic alone decides: minutes
-	$(run_tests) $(call programs_in,$(check_rooms)) $(FUZZERS) $(call scripts_in,$(check_rooms))
+	@$(run_tests) $(call programs_in,$(check_rooms)) $(FUZZERS) $(call scripts_in,$(check_rooms))
 
+# Most of them wait, for a browser or for samples: two for each processor at a time.
 check-live: all live-programs ## real signals, threads, hosts, browsers, servers (ROOMS='lua serve')
-	$(run_tests) $(if $(filter signal,$(live_rooms)),$(LIVE_TESTS)) $(call scripts_in,$(live_rooms))
+	@JOBS="$${JOBS:-$$((2 * $$(nproc)))}" $(run_tests) $(if $(filter signal,$(live_rooms)),$(LIVE_TESTS)) $(call scripts_in,$(live_rooms))
 
 check-world: ## other compilers, machines, engines; lists rows with their time (ROWS='clang musl')
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/world/rows $(ROWS)
