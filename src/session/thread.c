@@ -256,11 +256,10 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
  * it takes at once. */
 static void thread_open_delay(struct jsp_thread *t, int signo)
 {
-    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = signo };
+    const struct jsp_kernel_timer setup = { CLOCK_MONOTONIC, t->tid, signo,
+                                            jsp_sample_value(JSP_DELAY_NUMBER) };
     struct jsp_delay *d = &t->sampled.delay;
-    event.sigev_notify_thread_id = t->tid;
-    event.sigev_value.sival_ptr = jsp_sample_value(JSP_DELAY_NUMBER);
-    d->has_timer = timer_create(CLOCK_MONOTONIC, &event, &d->timer) == 0;
+    d->has_timer = jsp_kernel_timer_open(&d->timer, &setup) == 0;
     d->naps = 0;
     d->ran_ns = 0;
     d->turn_ns = 0;
@@ -292,11 +291,11 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
 
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = setup->signo };
-    event.sigev_notify_thread_id = t->tid;
-    event.sigev_value.sival_ptr = jsp_sample_value(t->sampled.number);
-    if (timer_create(thread_clock(t, setup->clock), &event, &t->sampled.timer) < 0)
-        return -errno;
+    const struct jsp_kernel_timer timer = { thread_clock(t, setup->clock), t->tid, setup->signo,
+                                            jsp_sample_value(t->sampled.number) };
+    int err = jsp_kernel_timer_open(&t->sampled.timer, &timer);
+    if (err)
+        return err;
     thread_begin(t, setup);
     uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
@@ -307,7 +306,7 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
         thread_report_allocs(&t->sampled, true);
         return 0;
     }
-    int err = -errno;
+    err = -errno;
     jsp_thread_disarm(t);
     return err;
 }
@@ -341,10 +340,9 @@ static bool thread_wait(const struct jsp_thread *t, bool (*is)(const struct jsp_
  * on, or that a thread stopped in its handler may set again. */
 static void thread_end_timer(const struct jsp_thread *t, timer_t timer)
 {
-    static const struct itimerspec never;
-    if (timer_delete(timer) == 0)
+    if (jsp_kernel_timer_close(timer))
         return;
-    if (timer_settime(timer, 0, &never, NULL) < 0 || t->stuck)
+    if (!jsp_kernel_timer_set(timer, 0) || t->stuck)
         jsp_signals_survives(t->sampled.signo);
 }
 
