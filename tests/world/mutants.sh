@@ -169,6 +169,9 @@ mutant contracts 'src/session/mutant.h:5: jsp_mutant_too has no comment'
 echo '
 void jsprof_mutant(void);' >>include/jsprof.h
 mutant contracts 'jsprof_mutant has no comment'
+echo '/* Return one. */
+int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:2: jsp_mutant has no body'
 echo 'void jsp_mutant(struct jsprof *p);
 void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
 mutant contracts 'src/session/mutant.c:2: assigns jsprof.chain, which is constant'
