@@ -38,8 +38,9 @@
  *           nothing. With an `error`, which may be NULL, it also describes what is wrong and
  *           where. The library never prints, aborts or exits.
  * Threads.  A reader and all that was opened from it belong to one thread at a time. Different
- *           readers are independent of each other: there is no global state. Files below
- *           jsprof_read_...open are closed in any order, before their reader.
+ *           readers are independent of each other: there is no global state.
+ * Close.    Each jsprof_read_..._close frees what its open or compare made, in any order, but
+ *           before the reader. NULL is valid.
  * Units.    Times are in ns since the start of the capture. A "value" is in the unit of the
  *           capture: see `unit` of jsprof_read_info. Shares are of 1.
  */
@@ -126,7 +127,9 @@ typedef struct jsprof_read_options {
  * damaged opens, as far as it can be read; -EBADMSG: it is none. */
 JSPROF_READ_API int jsprof_read_open(jsprof_reader **out, const jsprof_read_options *options,
                                      jsprof_read_error *error);
-JSPROF_READ_API void jsprof_read_close(jsprof_reader *r); /* NULL is valid */
+
+/* Close the reader, and free all texts that it returned. */
+JSPROF_READ_API void jsprof_read_close(jsprof_reader *r);
 
 /* -- 3. Choose what counts -------------------------------------------------- */
 
@@ -211,9 +214,10 @@ typedef struct jsprof_read_info {
     bool lacks_end;                 /* the host was killed or still records, or the file was cut:
                                        there may be more than these counts and losses say */
 } jsprof_read_info;
+
+/* Describe the capture as a whole. */
 JSPROF_READ_API int jsprof_read_about(const jsprof_reader *r, jsprof_read_info *out);
 
-/* What could not be read, by cause. */
 typedef struct jsprof_read_defect {
     size_t size;
     uint64_t count;
@@ -222,6 +226,8 @@ typedef struct jsprof_read_defect {
     const char *what; /* "samples without ..." */
     bool is_cut;      /* the capture ends inside a record */
 } jsprof_read_defect;
+
+/* Read what could not be read, by cause. */
 JSPROF_READ_API int64_t jsprof_read_defects(const jsprof_reader *r, uint64_t first,
                                             jsprof_read_defect *out, uint64_t n);
 
@@ -234,12 +240,12 @@ typedef struct jsprof_read_loss {
     bool is_asked;    /* the host wanted no sample */
 } jsprof_read_loss;
 #define JSPROF_READ_ALL 0xFFFFFFFFu
-/* Of one thread, by its number here, or of JSPROF_READ_ALL. Causes of which there were none are
- * there too. */
+
+/* Read the losses of one thread, by its number here, or of JSPROF_READ_ALL. Causes of which there
+ * were none are there too. */
 JSPROF_READ_API int64_t jsprof_read_losses(const jsprof_reader *r, uint32_t thread, uint64_t first,
                                            jsprof_read_loss *out, uint64_t n);
 
-/* What the recorder counted of each thread, also of threads without samples. */
 typedef struct jsprof_read_account {
     size_t size;
     int32_t pid, tid;
@@ -261,14 +267,16 @@ typedef struct jsprof_read_account {
     uint32_t thread; /* its number among jsprof_read_threads; JSPROF_READ_ALL: none */
     bool is_newest;           /* no later thread has its number */
 } jsprof_read_account;
+
+/* Read what the recorder counted of each thread, also of threads without samples. */
 JSPROF_READ_API int64_t jsprof_read_accounts(const jsprof_reader *r, uint64_t first,
                                              jsprof_read_account *out, uint64_t n);
-/* Its losses by cause. Causes of which there were none are there too. */
+
+/* Read the losses of an account, by its number. Causes of which there were none are there too. */
 JSPROF_READ_API int64_t jsprof_read_account_losses(const jsprof_reader *r, uint64_t account,
                                                    uint64_t first, jsprof_read_loss *out,
                                                    uint64_t n);
 
-/* What it counted of all threads together, and of the session. */
 typedef struct jsprof_read_session {
     size_t size;
     const char *state;        /* "running", "stopped", "final"; "": unknown */
@@ -280,11 +288,12 @@ typedef struct jsprof_read_session {
     bool is_there;            /* the capture has these figures */
     bool has_total;           /* the recorder's own sum of all threads is there */
 } jsprof_read_session;
-/* `all` gets the recorder's own sum where it is there, else that of the threads. */
+
+/* Describe what the recorder counted of all threads together, and of the session.
+ * `all` gets the recorder's own sum where it is there, else that of the threads; NULL is valid. */
 JSPROF_READ_API int jsprof_read_session_of(const jsprof_reader *r, jsprof_read_session *out,
                                            jsprof_read_account *all);
 
-/* Files of native code, as far as frames that were read lie in them. */
 typedef struct jsprof_read_native_file {
     size_t size;
     const char *path;     /* as it was recorded */
@@ -293,21 +302,20 @@ typedef struct jsprof_read_native_file {
     int error;            /* why none was read, a negative errno; -ESTALE: it is another file */
     bool is_needed;       /* the capture itself lacks names of it */
 } jsprof_read_native_file;
+
+/* Read the files of native code, as far as frames that were read lie in them. */
 JSPROF_READ_API int64_t jsprof_read_native_files(jsprof_reader *r, uint64_t first,
                                                  jsprof_read_native_file *out, uint64_t n);
 
-/* Generated files so far whose source maps could not be used. */
 typedef struct jsprof_read_unused_map {
     size_t size;
     const char *file, *why;
 } jsprof_read_unused_map;
+
+/* Read the generated files so far whose source maps could not be used. */
 JSPROF_READ_API int64_t jsprof_read_unused_maps(jsprof_reader *r, uint64_t first,
                                                 jsprof_read_unused_map *out, uint64_t n);
 
-/* Lines of native code, which no capture has. `ask` is called once for each file with addresses in
- * frames that count, and stores the lines of the addresses, 0 where it knows none. It returns 0 or
- * a negative errno, which ends the asking. What it stored is read until it is called again. From
- * then on frames and functions have these lines. */
 typedef struct jsprof_read_place {
     size_t size;
     const char *file;
@@ -319,10 +327,14 @@ typedef struct jsprof_read_asker {
                jsprof_read_place *out, uint64_t n);
     void *context;
 } jsprof_read_asker;
+
+/* Ask for the lines of native code, which no capture has: `ask` is called once for each file with
+ * addresses in frames that count, and stores the lines of the addresses, 0 where it knows none. It
+ * returns 0 or a negative errno, which ends the asking. What it stored is read until it is called
+ * again. From then on frames and functions have these lines. */
 JSPROF_READ_API int jsprof_read_ask_lines(jsprof_reader *r, const jsprof_read_asker *asker,
                                           jsprof_read_error *error);
 
-/* What the capture says about itself, and messages that were logged into it. */
 typedef struct jsprof_read_datum {
     size_t size;
     const char *key, *value; /* of a message its domain and text */
@@ -330,10 +342,11 @@ typedef struct jsprof_read_datum {
     int32_t process;
     bool is_message;
 } jsprof_read_datum;
+
+/* Read what the capture says about itself, and messages that were logged into it. */
 JSPROF_READ_API int64_t jsprof_read_metadata(jsprof_reader *r, uint64_t first,
                                              jsprof_read_datum *out, uint64_t n);
 
-/* Files in the capture, also those in which jsprof keeps its own records. */
 typedef struct jsprof_read_file {
     size_t size;
     const char *path;
@@ -341,6 +354,8 @@ typedef struct jsprof_read_file {
     int32_t process;
     bool is_complete; /* the last part is there */
 } jsprof_read_file;
+
+/* Read the list of files in the capture, also those in which jsprof keeps its own records. */
 JSPROF_READ_API int64_t jsprof_read_files(jsprof_reader *r, uint64_t first, jsprof_read_file *out,
                                           uint64_t n);
 
@@ -356,10 +371,11 @@ typedef struct jsprof_read_process {
     int32_t pid, parent; /* parent 0: unknown */
     const char *command; /* "": unknown */
 } jsprof_read_process;
+
+/* Read the processes of the capture. */
 JSPROF_READ_API int64_t jsprof_read_processes(jsprof_reader *r, uint64_t first,
                                               jsprof_read_process *out, uint64_t n);
 
-/* Threads that have samples. */
 typedef struct jsprof_read_thread {
     size_t size;
     int32_t pid, tid;
@@ -375,10 +391,11 @@ typedef struct jsprof_read_thread {
     uint64_t unseen;  /* the part of lost that the host did not ask for */
     uint64_t stopped; /* expirations while the process was stopped, by Ctrl-Z for example */
 } jsprof_read_thread;
+
+/* Read the threads that have samples. */
 JSPROF_READ_API int64_t jsprof_read_threads(jsprof_reader *r, uint64_t first,
                                             jsprof_read_thread *out, uint64_t n);
 
-/* Samples that count, in the order of the file: that of time for each thread. */
 typedef struct jsprof_read_samples jsprof_read_samples;
 typedef struct jsprof_read_sample {
     size_t size;
@@ -388,14 +405,18 @@ typedef struct jsprof_read_sample {
     uint64_t cpu_ns;        /* 0: unknown */
     int32_t cpu;            /* the processor; -1: unknown */
 } jsprof_read_sample;
+
+/* Begin to read the samples that count, in the order of the file: that of time for each thread. */
 JSPROF_READ_API int jsprof_read_samples_open(jsprof_read_samples **out, jsprof_reader *r,
                                              jsprof_read_error *error);
+
 /* Store the next samples, at most `n`. Return how many, 0 at the end, or -ENOMEM. */
 JSPROF_READ_API int64_t jsprof_read_samples_next(jsprof_read_samples *s, jsprof_read_sample *out,
                                                  uint64_t n);
-JSPROF_READ_API void jsprof_read_samples_close(jsprof_read_samples *s); /* NULL is valid */
 
-/* Different stacks of each thread; equal samples of a thread share one. */
+/* Close the samples. */
+JSPROF_READ_API void jsprof_read_samples_close(jsprof_read_samples *s);
+
 typedef struct jsprof_read_stack {
     size_t size;
     uint32_t thread, samples;
@@ -404,14 +425,17 @@ typedef struct jsprof_read_stack {
                          * "stopped" */
     const char *detail; /* the system call, or what the host waits for; "": none */
 } jsprof_read_stack;
+
+/* Read the different stacks of each thread; equal samples of a thread share one. */
 JSPROF_READ_API int64_t jsprof_read_stacks(jsprof_reader *r, uint64_t first,
                                            jsprof_read_stack *out, uint64_t n);
 
-/* The labels of a stack, by key. */
 typedef struct jsprof_read_label {
     size_t size;
     const char *key, *value;
 } jsprof_read_label;
+
+/* Read the labels of a stack, by key. */
 JSPROF_READ_API int64_t jsprof_read_labels(jsprof_reader *r, uint32_t stack, uint64_t first,
                                            jsprof_read_label *out, uint64_t n);
 
@@ -420,7 +444,6 @@ JSPROF_READ_API int64_t jsprof_read_labels(jsprof_reader *r, uint32_t stack, uin
 JSPROF_READ_API int jsprof_read_trace(const jsprof_reader *r, uint32_t stack,
                                       uint8_t trace_id[16], uint8_t span_id[8]);
 
-/* The frames of a stack that count, the innermost first; none: the stack does not count. */
 typedef struct jsprof_read_frame {
     size_t size;
     uint32_t function; /* a number of its own for each function of this reader */
@@ -432,6 +455,8 @@ typedef struct jsprof_read_frame {
     const char *file;  /* the source file of the line; "": it is in the name */
     bool is_native;    /* it is of the C stack: the host did not report it */
 } jsprof_read_frame;
+
+/* Read the frames of a stack that count, the innermost first; none: the stack does not count. */
 JSPROF_READ_API int64_t jsprof_read_frames(jsprof_reader *r, uint32_t stack, uint64_t first,
                                            jsprof_read_frame *out, uint64_t n);
 
@@ -477,23 +502,31 @@ JSPROF_READ_API bool jsprof_read_has_function(const jsprof_reader *r, const char
  * they are. */
 JSPROF_READ_API size_t jsprof_read_own_name(const char *name);
 
-/* `order` may be NULL. */
+/* Add up what counts by functions or groups. `order` may be NULL. -EINVAL: an unknown word, or
+ * "task" without JSPROF_READ_TASKS. */
 JSPROF_READ_API int jsprof_read_functions_open(jsprof_read_functions **out, jsprof_reader *r,
                                                const jsprof_read_order *order,
                                                jsprof_read_error *error);
+
+/* Read the functions or groups, as `order` sorts them. */
 JSPROF_READ_API int64_t jsprof_read_function_rows(const jsprof_read_functions *f, uint64_t first,
                                                   jsprof_read_function *out, uint64_t n);
+
+/* Describe all that counts. */
 JSPROF_READ_API int jsprof_read_functions_sum(const jsprof_read_functions *f,
                                               jsprof_read_sum *out);
-JSPROF_READ_API void jsprof_read_functions_close(jsprof_read_functions *f); /* NULL is valid */
 
-/* How much of what counts is in stacks in which a function of the VM runs. Filters by the names and
- * kinds of frames, and by thread, have no effect on it. */
+/* Close the functions. */
+JSPROF_READ_API void jsprof_read_functions_close(jsprof_read_functions *f);
+
 typedef struct jsprof_read_vm {
     size_t size;
     uint64_t value; /* in such stacks */
     uint64_t all;
 } jsprof_read_vm;
+
+/* Find how much of what counts is in stacks in which a function of the VM runs. Filters by the
+ * names and kinds of frames, and by thread, have no effect on it. -ENOMEM. */
 JSPROF_READ_API int jsprof_read_vm_of(jsprof_reader *r, jsprof_read_vm *out);
 
 /* The call tree, from the outermost functions, or from the innermost ones. */
@@ -521,13 +554,17 @@ typedef struct jsprof_read_node {
     uint32_t met; /* its place in the order in which the samples met the nodes; node 0 has 0 */
 } jsprof_read_node;
 
-/* `shape` may be NULL. */
+/* Build the tree of what counts. `shape` may be NULL. */
 JSPROF_READ_API int jsprof_read_tree_open(jsprof_read_tree **out, jsprof_reader *r,
                                           const jsprof_read_shape *shape,
                                           jsprof_read_error *error);
+
+/* Read the nodes of the tree. */
 JSPROF_READ_API int64_t jsprof_read_nodes(const jsprof_read_tree *t, uint64_t first,
                                           jsprof_read_node *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_tree_close(jsprof_read_tree *t); /* NULL is valid */
+
+/* Close the tree. */
+JSPROF_READ_API void jsprof_read_tree_close(jsprof_read_tree *t);
 
 /* One function, those that called it and those that it called. Each stack counts once: for the
  * caller of the outermost call, for the callee of the innermost one. So callers add up to the
@@ -552,13 +589,21 @@ typedef struct jsprof_read_neighbour { /* the largest first */
  * counts has it. */
 JSPROF_READ_API int jsprof_read_neighbours_open(jsprof_read_neighbours **out, jsprof_reader *r,
                                                 const char *name, jsprof_read_error *error);
+
+/* Describe the function itself. */
 JSPROF_READ_API int jsprof_read_neighbours_of(const jsprof_read_neighbours *n,
                                               jsprof_read_centre *out);
+
+/* Read the functions that called it. */
 JSPROF_READ_API int64_t jsprof_read_callers(const jsprof_read_neighbours *n, uint64_t first,
                                             jsprof_read_neighbour *out, uint64_t n_rows);
+
+/* Read the functions that it called. */
 JSPROF_READ_API int64_t jsprof_read_callees(const jsprof_read_neighbours *n, uint64_t first,
                                             jsprof_read_neighbour *out, uint64_t n_rows);
-JSPROF_READ_API void jsprof_read_neighbours_close(jsprof_read_neighbours *n); /* NULL is valid */
+
+/* Close the neighbours. */
+JSPROF_READ_API void jsprof_read_neighbours_close(jsprof_read_neighbours *n);
 
 /* One function from inside: its lines, and its bytecode where the host gave a listing. */
 typedef struct jsprof_read_listing jsprof_read_listing;
@@ -601,27 +646,37 @@ typedef struct jsprof_read_operation { /* rows whose text begins with the same w
     uint64_t self;
 } jsprof_read_operation;
 
-/* `function` is a number of jsprof_read_frame. */
+/* Read the inside of a function, by its number in jsprof_read_frame. -ENOENT: there is none. */
 JSPROF_READ_API int jsprof_read_listing_open(jsprof_read_listing **out, jsprof_reader *r,
                                              uint32_t function, jsprof_read_error *error);
+
+/* Read the lines in which samples were taken. */
 JSPROF_READ_API int64_t jsprof_read_listing_lines(const jsprof_read_listing *l, uint64_t first,
                                                   jsprof_read_line *out, uint64_t n);
+
+/* Read the rows of bytecode, in the order of the listing. */
 JSPROF_READ_API int64_t jsprof_read_listing_rows(const jsprof_read_listing *l, uint64_t first,
                                                  jsprof_read_row *out, uint64_t n);
+
+/* Describe the whole function, or return -ENOMEM. */
 JSPROF_READ_API int jsprof_read_listing_of(const jsprof_read_listing *l,
                                            jsprof_read_inside *out);
+
+/* Read the blocks, in the order of their rows. */
 JSPROF_READ_API int64_t jsprof_read_listing_blocks(const jsprof_read_listing *l, uint64_t first,
                                                    jsprof_read_block *out, uint64_t n);
-/* The one with the most self first. */
+
+/* Read the operations, the one with the most self first. */
 JSPROF_READ_API int64_t jsprof_read_operations(const jsprof_read_listing *l, uint64_t first,
                                                jsprof_read_operation *out, uint64_t n);
-/* What of it could not be read. */
+
+/* Read what of the listing could not be read. */
 JSPROF_READ_API int64_t jsprof_read_listing_defects(const jsprof_read_listing *l, uint64_t first,
                                                     jsprof_read_defect *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_listing_close(jsprof_read_listing *l); /* NULL is valid */
 
-/* A source by the path that names and lines show: from a source map, at that path, else below
- * `directory` (NULL: nowhere), or among the resources of a recorded program. -ENOENT: nowhere. */
+/* Close the listing. */
+JSPROF_READ_API void jsprof_read_listing_close(jsprof_read_listing *l);
+
 typedef struct jsprof_read_source jsprof_read_source;
 typedef struct jsprof_read_found {
     size_t size;
@@ -629,13 +684,22 @@ typedef struct jsprof_read_found {
     uint32_t n_lines;
     bool is_newer;    /* it was changed after the recording: lines may differ */
 } jsprof_read_found;
+
+/* Find and read a source by the path that names and lines show: from a source map, at that path,
+ * else below `directory` (NULL: nowhere), or among the resources of a recorded program. -ENOENT:
+ * nowhere. */
 JSPROF_READ_API int jsprof_read_source_open(jsprof_read_source **out, jsprof_reader *r,
                                             const char *file, const char *directory,
                                             jsprof_read_error *error);
+
+/* Describe the file in which the source was found. */
 JSPROF_READ_API int jsprof_read_source_of(const jsprof_read_source *s, jsprof_read_found *out);
+
 /* Return a line, from 1; "" where there is none; NULL without memory. */
 JSPROF_READ_API const char *jsprof_read_source_line(const jsprof_read_source *s, uint32_t line);
-JSPROF_READ_API void jsprof_read_source_close(jsprof_read_source *s); /* NULL is valid */
+
+/* Close the source. */
+JSPROF_READ_API void jsprof_read_source_close(jsprof_read_source *s);
 
 /* -- 7. Marks, counters, exact calls ---------------------------------------- */
 
@@ -661,22 +725,32 @@ typedef struct jsprof_read_value {
     uint32_t counter; /* its number here */
 } jsprof_read_value;
 
+/* Read the marks, counters and values into memory. */
 JSPROF_READ_API int jsprof_read_events_open(jsprof_read_events **out, jsprof_reader *r,
                                             jsprof_read_error *error);
-/* In the order of the file. */
+
+/* Read the marks, in the order of the file. */
 JSPROF_READ_API int64_t jsprof_read_marks(const jsprof_read_events *e, uint64_t first,
                                           jsprof_read_mark *out, uint64_t n);
+
+/* Read the counters, in the order of their definition. */
 JSPROF_READ_API int64_t jsprof_read_counters(const jsprof_read_events *e, uint64_t first,
                                              jsprof_read_counter *out, uint64_t n);
+
+/* Read the values of all counters, in the order of the file. */
 JSPROF_READ_API int64_t jsprof_read_values(const jsprof_read_events *e, uint64_t first,
                                            jsprof_read_value *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_events_close(jsprof_read_events *e); /* NULL is valid */
+
+/* Close the events. */
+JSPROF_READ_API void jsprof_read_events_close(jsprof_read_events *e);
 
 typedef struct jsprof_read_events_sum {
     size_t size;
     uint64_t marks, counters, values;
     uint64_t undefined; /* values of counters that nothing defines, which are skipped */
 } jsprof_read_events_sum;
+
+/* Count the events. */
 JSPROF_READ_API int jsprof_read_events_of(const jsprof_read_events *e,
                                           jsprof_read_events_sum *out);
 
@@ -692,10 +766,12 @@ typedef struct jsprof_read_spread {
     double max, last;   /* last: of a counter in the order of time, of marks in that of the file */
 } jsprof_read_spread;
 
-/* Marks by group and name, then counters as defined. jsprof_read_message_spreads has marks by
- * group, name and message, of one name the most frequent message first. */
+/* Read the spreads of marks by group and name, then of counters as defined. */
 JSPROF_READ_API int64_t jsprof_read_spreads(jsprof_read_events *e, uint64_t first,
                                             jsprof_read_spread *out, uint64_t n);
+
+/* Do the same, but with marks by group, name and message. Of one name, the most frequent message
+ * comes first. */
 JSPROF_READ_API int64_t jsprof_read_message_spreads(jsprof_read_events *e, uint64_t first,
                                                     jsprof_read_spread *out, uint64_t n);
 
@@ -747,38 +823,52 @@ typedef struct jsprof_read_edge { /* calls from one function to another, by thei
     uint64_t each_ns;
 } jsprof_read_edge;
 
-/* -ENODATA: nothing was counted. */
+/* Read what was counted into memory. -ENODATA: nothing was. */
 JSPROF_READ_API int jsprof_read_calls_open(jsprof_read_calls **out, jsprof_reader *r,
                                            jsprof_read_error *error);
+
+/* Describe what was counted, and what was lost. */
 JSPROF_READ_API int jsprof_read_calls_of(const jsprof_read_calls *c, jsprof_read_counted *out);
-/* Functions in no order, also those that were not called. */
+
+/* Read the functions, in no order, also those that were not called. */
 JSPROF_READ_API int64_t jsprof_read_called_rows(const jsprof_read_calls *c, uint64_t first,
                                                 jsprof_read_called *out, uint64_t n);
+
+/* Read the edges, in no order. */
 JSPROF_READ_API int64_t jsprof_read_edges(const jsprof_read_calls *c, uint64_t first,
                                           jsprof_read_edge *out, uint64_t n);
+
+/* Read the changes of what was counted, in the order of the file. */
 JSPROF_READ_API int64_t jsprof_read_countings(const jsprof_read_calls *c, uint64_t first,
                                               jsprof_read_counting *out, uint64_t n);
-/* What of the records of calls could not be read by the last jsprof_read_calls_open of this reader,
+
+/* Read what of the records of calls the last jsprof_read_calls_open of this reader could not read,
  * also where that has failed. */
 JSPROF_READ_API int64_t jsprof_read_calls_defects(const jsprof_reader *r, uint64_t first,
                                                   jsprof_read_defect *out, uint64_t n);
 
-/* Choose functions, and the edges from or to them; all others have no figures from now on. */
 typedef struct jsprof_read_calls_filter { /* as the options of `jsprof calls` */
     size_t size;
     const char *only, *file; /* expressions; NULL: any */
     double min;       /* a part of the time in all functions, or without times of all calls */
     const char *sort; /* "self" (NULL), "total", "calls", "each", "bytes", "name" */
 } jsprof_read_calls_filter;
+
+/* Choose functions, and the edges from or to them; all others have no figures from now on. */
 JSPROF_READ_API int jsprof_read_calls_select(jsprof_read_calls *c,
                                              const jsprof_read_calls_filter *filter,
                                              jsprof_read_error *error);
-/* The numbers of functions and of edges that have figures, the largest first. */
+
+/* Read the numbers of functions that have figures, the largest first by the filter's `sort`. */
 JSPROF_READ_API int64_t jsprof_read_called_order(jsprof_read_calls *c, uint64_t first,
                                                  uint32_t *out, uint64_t n);
+
+/* Do the same with edges. */
 JSPROF_READ_API int64_t jsprof_read_edge_order(jsprof_read_calls *c, uint64_t first, uint32_t *out,
                                                uint64_t n);
-JSPROF_READ_API void jsprof_read_calls_close(jsprof_read_calls *c); /* NULL is valid */
+
+/* Close the calls. */
+JSPROF_READ_API void jsprof_read_calls_close(jsprof_read_calls *c);
 
 /* Functions of two captures by their exact figures. One is the same in both if its name, file and
  * line are, or else its name and file, in their order. */
@@ -797,10 +887,13 @@ JSPROF_READ_API int jsprof_read_calls_compare(jsprof_read_calls_comparison **out
                                               const jsprof_read_calls *before,
                                               const jsprof_read_calls *after, const char *sort,
                                               double min, jsprof_read_error *error);
+
+/* Read the functions that have the part `min`. */
 JSPROF_READ_API int64_t jsprof_read_call_changes(const jsprof_read_calls_comparison *c,
                                                  uint64_t first, jsprof_read_call_change *out,
                                                  uint64_t n);
-/* NULL is valid. */
+
+/* Close the comparison. */
 JSPROF_READ_API void jsprof_read_calls_compare_close(jsprof_read_calls_comparison *c);
 
 /* -- 8. Compare ------------------------------------------------------------- */
@@ -829,15 +922,21 @@ typedef struct jsprof_read_folder { /* of a program that was in two: "/a/v1/", "
 JSPROF_READ_API int jsprof_read_compare(jsprof_read_comparison **out, jsprof_reader *before,
                                         jsprof_reader *after, const char *sort,
                                         jsprof_read_error *error);
+
+/* Read the functions of both captures. */
 JSPROF_READ_API int64_t jsprof_read_changes(const jsprof_read_comparison *c, uint64_t first,
                                             jsprof_read_change *out, uint64_t n);
-/* What counts before (0) and after (1). */
+
+/* Describe all that counts before (0) or after (1). -EINVAL: another side. */
 JSPROF_READ_API int jsprof_read_compared(const jsprof_read_comparison *c, int side,
                                          jsprof_read_sum *out);
-/* Folders without which files are shown from now on. */
+
+/* Read the folders without which files are shown from now on. */
 JSPROF_READ_API int64_t jsprof_read_folders(const jsprof_read_comparison *c, uint64_t first,
                                             jsprof_read_folder *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_compare_close(jsprof_read_comparison *c); /* NULL is valid */
+
+/* Close the comparison. */
+JSPROF_READ_API void jsprof_read_compare_close(jsprof_read_comparison *c);
 
 /* -- 9. Tasks, their runs, and the turns of loops ---------------------------- */
 
@@ -889,21 +988,32 @@ typedef struct jsprof_read_turn { /* a long one is a stall */
     uint32_t depth;         /* turns around it */
 } jsprof_read_turn;
 
-/* Runs and turns are by thread, then by time, outer ones first. */
+/* Read the tasks, runs and turns into memory. */
 JSPROF_READ_API int jsprof_read_tasks_open(jsprof_read_tasks **out, jsprof_reader *r,
                                            jsprof_read_error *error);
+
+/* Count tasks, runs and turns, and what was lost of them. */
 JSPROF_READ_API int jsprof_read_tasks_of(const jsprof_read_tasks *t, jsprof_read_tasks_sum *out);
+
+/* Read the tasks, by process, then by number. */
 JSPROF_READ_API int64_t jsprof_read_task_rows(const jsprof_read_tasks *t, uint64_t first,
                                               jsprof_read_task *out, uint64_t n);
+
+/* Read the runs, by thread, then by time, outer ones first. */
 JSPROF_READ_API int64_t jsprof_read_runs(const jsprof_read_tasks *t, uint64_t first,
                                          jsprof_read_run *out, uint64_t n);
+
+/* Read the turns, in the same order. */
 JSPROF_READ_API int64_t jsprof_read_turns(const jsprof_read_tasks *t, uint64_t first,
                                           jsprof_read_turn *out, uint64_t n);
-/* The frames on which a task was made, the innermost first. */
+
+/* Read the frames on which a task was made, the innermost first. */
 JSPROF_READ_API int64_t jsprof_read_task_frames(const jsprof_read_tasks *t, uint32_t task,
                                                 uint64_t first, jsprof_read_frame *out,
                                                 uint64_t n);
-JSPROF_READ_API void jsprof_read_tasks_close(jsprof_read_tasks *t); /* NULL is valid */
+
+/* Close the tasks. */
+JSPROF_READ_API void jsprof_read_tasks_close(jsprof_read_tasks *t);
 
 /* -- 10. What loops ran, what kept them, and who asked for it ------------------ */
 
@@ -937,12 +1047,18 @@ typedef struct jsprof_read_run_groups_sum {
 JSPROF_READ_API int jsprof_read_run_groups_open(jsprof_read_run_groups **out, jsprof_reader *r,
                                                 const jsprof_read_order *order,
                                                 jsprof_read_error *error);
+
+/* Add up all groups, and describe the turns. */
 JSPROF_READ_API int jsprof_read_run_groups_of(const jsprof_read_run_groups *g,
                                               jsprof_read_run_groups_sum *out);
+
+/* Read the groups, as `order` sorts them. */
 JSPROF_READ_API int64_t jsprof_read_run_group_rows(const jsprof_read_run_groups *g,
                                                    uint64_t first, jsprof_read_run_group *out,
                                                    uint64_t n);
-JSPROF_READ_API void jsprof_read_run_groups_close(jsprof_read_run_groups *g); /* NULL is valid */
+
+/* Close the groups. */
+JSPROF_READ_API void jsprof_read_run_groups_close(jsprof_read_run_groups *g);
 
 /* Turns that took too long, or where the host reports none, outermost runs. */
 typedef struct jsprof_read_stalls jsprof_read_stalls;
@@ -972,14 +1088,21 @@ typedef struct jsprof_read_stalls_sum {
  * kept all, "16ms". -ENODATA: no tasks. */
 JSPROF_READ_API int jsprof_read_stalls_open(jsprof_read_stalls **out, jsprof_reader *r,
                                             const char *over, jsprof_read_error *error);
+
+/* Count turns, stalls and groups. */
 JSPROF_READ_API int jsprof_read_stalls_of(const jsprof_read_stalls *s,
                                           jsprof_read_stalls_sum *out);
-/* The longest first: one by one, or those of equal cause, function, call and task in one row. */
+
+/* Read the stalls one by one, the longest first. */
 JSPROF_READ_API int64_t jsprof_read_stall_rows(const jsprof_read_stalls *s, uint64_t first,
                                                jsprof_read_stall *out, uint64_t n);
+
+/* Do the same with those of equal cause, function, call and task in one row. */
 JSPROF_READ_API int64_t jsprof_read_stall_groups(const jsprof_read_stalls *s, uint64_t first,
                                                  jsprof_read_stall *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_stalls_close(jsprof_read_stalls *s); /* NULL is valid */
+
+/* Close the stalls. */
+JSPROF_READ_API void jsprof_read_stalls_close(jsprof_read_stalls *s);
 
 /* Chains of tasks: a task, its maker, the maker of that one, and so on. Chains with equal names
  * of tasks and of functions are one. A link that repeats itself is one link. */
@@ -1024,26 +1147,32 @@ JSPROF_READ_API int jsprof_read_chains_open(jsprof_read_chains **out, jsprof_rea
                                             const char *which,
                                             const jsprof_read_alike *alike,
                                             jsprof_read_error *error);
-/* The chain with the longest runs first. */
+
+/* Read the chains, the one with the longest runs first. */
 JSPROF_READ_API int64_t jsprof_read_chain_rows(const jsprof_read_chains *c, uint64_t first,
                                                jsprof_read_chain *out, uint64_t n);
-/* The links of a chain; the task itself is the first. */
+
+/* Read the links of a chain; the task itself is the first. */
 JSPROF_READ_API int64_t jsprof_read_links(const jsprof_read_chains *c, uint64_t chain,
                                           uint64_t first, jsprof_read_link *out, uint64_t n);
-/* What made tasks of a chain ready, other than their makers: that of the most runs first. */
+
+/* Read what made tasks of a chain ready, other than their makers: that of the most runs first. */
 JSPROF_READ_API int64_t jsprof_read_ready_by(const jsprof_read_chains *c, uint64_t chain,
                                              uint64_t first, jsprof_read_ready *out,
                                              uint64_t n);
-/* The frames on which the tasks of a link were made, the innermost first. */
+
+/* Read the frames on which the tasks of a link were made, the innermost first. */
 JSPROF_READ_API int64_t jsprof_read_link_frames(const jsprof_read_chains *c, uint64_t chain,
                                                 uint64_t link, uint64_t first,
                                                 jsprof_read_frame *out, uint64_t n);
+
+/* Read the kinds and names of tasks, by the numbers in `what`. */
 JSPROF_READ_API int64_t jsprof_read_task_kinds(const jsprof_read_chains *c, uint64_t first,
                                                jsprof_read_task_kind *out, uint64_t n);
-JSPROF_READ_API void jsprof_read_chains_close(jsprof_read_chains *c); /* NULL is valid */
 
-/* Where the tasks of two captures first ran in another order. A task is the same in both if its
- * makers, kind, name and number among such tasks are. */
+/* Close the chains. */
+JSPROF_READ_API void jsprof_read_chains_close(jsprof_read_chains *c);
+
 typedef struct jsprof_read_divergence { /* [0] before, [1] after */
     size_t size;
     bool is_same;      /* there is no such place */
@@ -1052,6 +1181,9 @@ typedef struct jsprof_read_divergence { /* [0] before, [1] after */
     uint32_t run[2];   /* of jsprof_read_runs; JSPROF_READ_NONE: no run is left */
     uint64_t other[2]; /* the number here of the run that the other one has there; runs[]: none */
 } jsprof_read_divergence;
+
+/* Find where the tasks of two captures first ran in another order. A task is the same in both if
+ * its makers, kind, name and number among such tasks are. */
 JSPROF_READ_API int jsprof_read_diverge(const jsprof_read_tasks *before,
                                         const jsprof_read_tasks *after,
                                         jsprof_read_divergence *out, jsprof_read_error *error);
@@ -1112,13 +1244,18 @@ typedef struct jsprof_read_part {
     bool is_loop;         /* in an interpreter's own code */
 } jsprof_read_part;
 
+/* Begin at the first record. */
 JSPROF_READ_API int jsprof_read_records_open(jsprof_read_records **out, jsprof_reader *r,
                                              jsprof_read_error *error);
+
 /* Store the next record. Return 1, 0 at the end, or -ENOMEM. */
 JSPROF_READ_API int jsprof_read_records_next(jsprof_read_records *of, jsprof_read_record *out);
+
 /* Store the next part of that record. Return 1, 0 after the last one, or -ENOMEM. */
 JSPROF_READ_API int jsprof_read_parts_next(jsprof_read_records *of, jsprof_read_part *out);
-JSPROF_READ_API void jsprof_read_records_close(jsprof_read_records *of); /* NULL is valid */
+
+/* Close the records. */
+JSPROF_READ_API void jsprof_read_records_close(jsprof_read_records *of);
 
 #ifdef __cplusplus
 }

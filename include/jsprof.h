@@ -511,13 +511,13 @@ JSPROF_API jsprof_function *jsprof_function_ref(jsprof_function *f) JSPROF_COLD;
 
 /* Free a function, or end one hold if there are more. The host must make sure that no thread's
  * stack contains it after the last hold. Counts of its calls stay in the tables, under its
- * name. NULL does nothing.
- *
- * If the host defines JSPROF_DEBUG before it includes this header, free looks for the
- * function on the calling thread's stacks and on those of other threads in the same
- * sessions. If it finds the function, it writes a line with the names of function and
- * thread to stderr and aborts. */
+ * name. NULL does nothing. */
 JSPROF_API void jsprof_function_free(jsprof_function *f) JSPROF_COLD;
+
+/* Do the same, but before the last hold ends, look for the function on the calling thread's
+ * stacks and on those of other threads in the same sessions. If it is there, write a line with
+ * the names of function and thread to stderr and abort. A host that defines JSPROF_DEBUG before
+ * it includes this header calls this function in place of jsprof_function_free. */
 JSPROF_API void jsprof_function_free_checked(jsprof_function *f) JSPROF_COLD;
 #ifdef JSPROF_DEBUG
 #define jsprof_function_free(f) jsprof_function_free_checked(f)
@@ -612,59 +612,75 @@ JSPROF_API int jsprof_thread_attach(jsprof *p, const char *name, jsprof_thread *
  * attached. NULL does nothing. -EPERM: called by another thread. */
 JSPROF_API int jsprof_thread_detach(jsprof_thread *t) JSPROF_COLD;
 
-/* Between pause and resume, the handler reads none of the host's data and counts
- * expirations in lost_paused. Pairs may nest. NULL does nothing. */
+/* Begin a pause: until the matching resume, the handler reads none of the host's data and
+ * counts expirations in lost_paused. Pairs may nest. NULL does nothing. */
 JSPROF_API void jsprof_thread_pause(jsprof_thread *t) JSPROF_OWNER;
+
+/* End a pause. Without one, or with NULL, it does nothing. */
 JSPROF_API void jsprof_thread_resume(jsprof_thread *t) JSPROF_OWNER;
 
-/* Between begin and end the thread waits for something of the host, such as a lock, a pool or
- * a queue. Samples then have the state "host" and this name, whatever the kernel does with the
- * thread meanwhile; see `jsprof report --by state` and `--by syscall`.
+/* Begin a wait for something of the host, such as a lock, a pool or a queue. Until the matching
+ * end, samples have the state "host" and this name, whatever the kernel does with the thread
+ * meanwhile; see `jsprof report --by state` and `--by syscall`.
  *
  * `what` is a short name for reports, not of each object but of their kind: "the heap lock". It
  * must stay unchanged until the matching end has returned; samples copy it. NULL or "": no name.
- * Pairs may nest; the outermost one names the wait. An end without a begin does nothing, and so
- * do both with t == NULL, on another thread than the one that attached, and after its detach.
- * A begin without an end lasts until detach. Both only store into t: they cost a few
- * nanoseconds, take no lock, and a signal handler on this thread may call them. */
+ * Pairs may nest; the outermost one names the wait. A begin without an end lasts until detach.
+ * Begin and end do nothing with t == NULL, on another thread than the one that attached, and
+ * after its detach. Both only store into t: they cost a few nanoseconds, take no lock, and a
+ * signal handler on this thread may call them. */
 JSPROF_API void jsprof_wait_begin(jsprof_thread *t, const char *what) JSPROF_OWNER;
+
+/* End the innermost wait. Without a begin it does nothing. */
 JSPROF_API void jsprof_wait_end(jsprof_thread *t) JSPROF_OWNER;
 
 /* -- 4. The stack, form (a): ours ----------------------------------------- */
 
 /* With t == NULL each of these functions does nothing, so a host needs no `if (profiling)`.
- * A thread may use array entries and linked entries together; the library orders frames by
- * stack address. */
+ * Array entries are for hosts whose interpreter does not recurse on the C stack. Linked entries
+ * are for those that do, and cost a third of the time. A thread may use both together; the
+ * library orders frames by stack address. */
 
-/* Array entries, for hosts whose interpreter does not recurse on the C stack.
- * `label` and `file` are borrowed until the pop. */
+/* Push an array entry with this name, file and current line. `label` and `file` are borrowed
+ * until the pop. */
 static inline void jsprof_push(jsprof_thread *t, const char *label, const char *file,
                                uint32_t line) JSPROF_OWNER;
+
+/* Pop the innermost array entry. Without one, count in `underflows`. */
 static inline void jsprof_pop(jsprof_thread *t) JSPROF_OWNER;
+
+/* Push an array entry of a function. */
 static inline void jsprof_enter(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
+
+/* Do the same as jsprof_pop. */
 static inline void jsprof_leave(jsprof_thread *t) JSPROF_OWNER;
 
-/* Set the current line, or the program counter, of the innermost array entry. */
+/* Set the current line of the innermost array entry. */
 static inline void jsprof_line(jsprof_thread *t, uint32_t line) JSPROF_OWNER;
+
+/* Set the program counter of the innermost array entry; 0: none. */
 static inline void jsprof_pc(jsprof_thread *t, uint64_t pc) JSPROF_OWNER;
 
 /* Return to an earlier value of t->depth, after longjmp or an exception. A depth above the
  * current one changes nothing but `underflows`. */
 static inline void jsprof_leave_to(jsprof_thread *t, uint32_t depth) JSPROF_OWNER;
 
-/* Do the same as push and enter for a helper function, whose own C frame ends before the
+/* Do the same as jsprof_push for a helper function, whose own C frame ends before the
  * entry does. `sp` is an address in a C frame that lives as long as the activation: a local
  * variable of the function that runs it, or its __builtin_frame_address(0). 0: unknown; the
  * frame then has the stack address of the entry further out. */
 static inline void jsprof_push_at(jsprof_thread *t, const char *label, const char *file,
                                   uint32_t line, uintptr_t sp) JSPROF_OWNER;
+
+/* Do the same as jsprof_enter, with `sp` as in jsprof_push_at. */
 static inline void jsprof_enter_at(jsprof_thread *t, const jsprof_function *f,
                                    uintptr_t sp) JSPROF_OWNER;
 
-/* Linked entries, for hosts that recurse on the C stack. They cost a third of the
- * time of array entries. `link` is a local variable of the caller. */
+/* Push a linked entry of a function. `link` is a local variable of the caller, not initialized. */
 static inline void jsprof_link_enter(jsprof_thread *t, jsprof_link *link,
                                      const jsprof_function *f) JSPROF_OWNER;
+
+/* Pop the linked entry `link` and all inside it. */
 static inline void jsprof_link_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
 /* Make `link` the innermost entry again, after longjmp into the function that holds it: all
@@ -861,14 +877,18 @@ typedef struct jsprof_code {
     uint32_t                reserved;
 } jsprof_code;
 
-/* Register compiled code, remove it, or move it. Adding replaces whatever was registered
- * in the same bytes. The library resolves each sample by its time, so the host may reuse
- * addresses at once. Add before the code can run; remove after it can no longer run.
+/* Register compiled code before it can run, in place of whatever was registered in the same
+ * bytes. The library resolves each sample by its time, so the host may reuse addresses at once.
  *
  * -EINVAL: no start, length, or name, or an array is NULL though its count is not 0.
- * -ENOMEM. -ENOENT, by remove and move: no registered code starts there. */
+ * -ENOMEM. */
 JSPROF_API int jsprof_code_add(jsprof *p, const jsprof_code *code) JSPROF_COLD;
+
+/* Remove code after it can no longer run. -ENOENT: no registered code starts there. */
 JSPROF_API int jsprof_code_remove(jsprof *p, const void *start) JSPROF_COLD;
+
+/* Report that code has moved. -EINVAL: `to` is NULL. -ENOENT: no registered code starts at
+ * `from`. -ENOMEM. */
 JSPROF_API int jsprof_code_move(jsprof *p, const void *from, const void *to) JSPROF_COLD;
 
 /* Declare the C code of an interpreter's loop. The capture marks its native frames, and
@@ -986,6 +1006,9 @@ JSPROF_API int jsprof_counter(jsprof *p, const char *group, const char *name, co
 /* Set a counter's value, converted to its type. The capture stores it when it changes.
  * -ENOENT: no such counter. -ENOBUFS, -ENOMEM as above. */
 JSPROF_API int jsprof_counter_set(jsprof *p, int counter, int64_t value) JSPROF_COLD;
+
+/* Do the same with a real value. A whole counter drops the fraction; it gets the nearest limit
+ * for a value out of range, and 0 for NaN. */
 JSPROF_API int jsprof_counter_set_real(jsprof *p, int counter, double value) JSPROF_COLD;
 
 /* -- 9. Tasks and turns of a loop ------------------------------------------- */
@@ -1017,15 +1040,17 @@ JSPROF_API jsprof_task jsprof_task_new(jsprof_thread *t, const char *kind, const
 JSPROF_API jsprof_task jsprof_task_new_of(jsprof_thread *t, const char *kind,
                                           const jsprof_function *f, uint32_t flags) JSPROF_OWNER;
 
-/* The task runs on this thread from begin to end. It may run many times, on any thread, and runs
- * may be inside each other; samples belong to the innermost one. An end also ends the runs inside
- * it, if they were left by a jump. A run of task 0 is one whose maker nobody knows.
+/* Begin a run of the task on this thread. It may run many times, on any thread, and runs may be
+ * inside each other; samples belong to the innermost one. A run of task 0 is one whose maker
+ * nobody knows.
  *
  * Nothing that a host does wrong is followed; the account in the capture counts it: an end
  * without a begin on this thread (tasks_unmatched), runs left inside another (tasks_left), runs
  * inside 64 others, which have no record (tasks_deep), handles of other sessions, and calls in
  * a signal handler that interrupted such a call (tasks_foreign). */
 JSPROF_API void jsprof_task_begin(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
+
+/* End the task's innermost run on this thread, and the runs inside it, which a jump has left. */
 JSPROF_API void jsprof_task_end(jsprof_thread *t, jsprof_task task) JSPROF_OWNER;
 
 /* From now on the task could run: its promise is settled, its timer is due, its message came.
@@ -1044,10 +1069,11 @@ JSPROF_API void jsprof_task_done(jsprof_thread *t, jsprof_task task) JSPROF_OWNE
 /* Return the innermost task that runs on this thread, or 0. */
 JSPROF_API jsprof_task jsprof_task_running(jsprof_thread *t) JSPROF_OWNER;
 
-/* A turn of the thread's event loop: what it does between two waits for events. Begin right
- * after the wait, end before the next one. A loop that runs inside a turn has turns of its own;
- * its time is not the outer turn's. An end also ends the runs that began in the turn. */
+/* Begin a turn of the thread's event loop, right after a wait for events. A loop that runs inside
+ * a turn has turns of its own; its time is not the outer turn's. */
 JSPROF_API void jsprof_turn_begin(jsprof_thread *t) JSPROF_OWNER;
+
+/* End the innermost turn, right before the next wait, and the runs that began in it. */
 JSPROF_API void jsprof_turn_end(jsprof_thread *t) JSPROF_OWNER;
 
 /* -- 10. Labels and traces ---------------------------------------------------- */
@@ -1076,11 +1102,12 @@ JSPROF_API void jsprof_turn_end(jsprof_thread *t) JSPROF_OWNER;
 JSPROF_API int jsprof_label_set(jsprof_thread *t, const char *key,
                                 const char *value) JSPROF_OWNER;
 
-/* Begin a level, with this label, or with none if the key is NULL or "". Pop ends it, and all
- * levels inside it, to which a jump may have led; `before` is what push returned. A pop of a level
- * that is not open, or that began outside of the task's run, does nothing but count. */
+/* Begin a level, with this label, or with none if the key is NULL or "". Return what pop needs. */
 JSPROF_API uint32_t jsprof_label_push(jsprof_thread *t, const char *key,
                                       const char *value) JSPROF_OWNER;
+
+/* End the level whose push returned `before`, and all levels inside it, which a jump may have left.
+ * Count a level that is not open, or that began outside of the task's run, and change nothing. */
 JSPROF_API void jsprof_label_pop(jsprof_thread *t, uint32_t before) JSPROF_OWNER;
 
 /* Set the ids of the trace for which the thread works, as W3C Trace Context has them; span_id may
@@ -1168,10 +1195,15 @@ static inline void jsprof_freed(jsprof_thread *t, const void *block) JSPROF_OWNE
  * allocated; a block that shrinks counts as live in full until it is freed. */
 static inline void jsprof_moved(jsprof_thread *t, const void *from, const void *to) JSPROF_OWNER;
 
-/* The functions that these call. */
+/* Sample this allocation: jsprof_allocated has counted `alloc_left` below 0. This and the next two
+ * functions need a `t`, and are called only while its `alloc_homes` is not NULL. */
 JSPROF_API void jsprof_sample_allocated(jsprof_thread *t, const void *block,
                                         size_t bytes) JSPROF_OWNER;
+
+/* Do the work of jsprof_freed for a block that may have been sampled. */
 JSPROF_API void jsprof_sample_freed(jsprof_thread *t, const void *block) JSPROF_OWNER;
+
+/* Do the work of jsprof_moved for a block that may have been sampled. */
 JSPROF_API void jsprof_sample_moved(jsprof_thread *t, const void *from,
                                     const void *to) JSPROF_OWNER;
 
@@ -1207,17 +1239,21 @@ JSPROF_API int jsprof_calls_allow(jsprof *p, uint32_t modes) JSPROF_COLD;
  * for the total of each open function. */
 static inline void jsprof_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
 
-/* Replace the innermost entry's function, which ends here, by `f`. The caller of `f` is
+/* Replace the innermost array entry's function, which ends here, by `f`. The caller of `f` is
  * the caller of the function that ended, and one leave ends `f`. */
 static inline void jsprof_tail_call(jsprof_thread *t, const jsprof_function *f) JSPROF_OWNER;
+
+/* Do the same for the innermost linked entry, `link`. */
 static inline void jsprof_link_tail_call(jsprof_thread *t, jsprof_link *link,
                                          const jsprof_function *f) JSPROF_OWNER;
 
-/* Enter and leave a section: something that the host does (collect, parse, compile,
+/* Enter a section as an array entry: something that the host does (collect, parse, compile,
  * convert a string). A section behaves like a function. `gc_ns` also sums up the time in
  * sections of JSPROF_KIND_GC. */
 static inline void jsprof_section_begin(jsprof_thread *t,
                                         const jsprof_function *section) JSPROF_OWNER;
+
+/* Leave the innermost section. */
 static inline void jsprof_section_end(jsprof_thread *t) JSPROF_OWNER;
 
 /* Drop the open calls of a coroutine that the host destroys while it is suspended.
@@ -1242,8 +1278,12 @@ JSPROF_API void jsprof_stack_forget(jsprof_thread *t, const jsprof_cstack *stack
  *     leave_through and unwind_to then change nothing; tail enters.
  * A key that is open twice means the innermost of the two. A call that was open before
  * counting began is not known, so its leave counts 1, too. */
+
+/* Enter `f`. */
 static inline void jsprof_call_enter(jsprof_thread *t, const jsprof_function *f,
                                      const void *key) JSPROF_OWNER;
+
+/* Leave this call. */
 static inline void jsprof_call_leave(jsprof_thread *t, const void *key) JSPROF_OWNER;
 
 /* End this call and all calls inside it: an exception or longjmp leaves its frame. */
@@ -1310,26 +1350,35 @@ typedef struct jsprof_calls {
  * the arrays with jsprof_calls_free. -EINVAL: out->size is unknown. -ENOMEM. -ENOENT: the
  * session never counted. */
 JSPROF_API int jsprof_calls_snapshot(jsprof *p, jsprof_calls *out) JSPROF_COLD;
+
+/* Free the arrays of a snapshot and set all but its size to 0. NULL does nothing. */
 JSPROF_API void jsprof_calls_free(jsprof_calls *calls) JSPROF_COLD;
 
 /* The functions that the inline hooks call, for hosts without a C compiler that inlines.
- * They count and do not change the stack. `link` is NULL for array entries. Call
- *   enter right before the host pushes the entry;
- *   leave for array entries, before the entries above `depth` are popped;
- *   leave for linked entries, before or after `link` and all entries inside it are popped;
- *   tail before the host replaces the entry's function.
- * Array entries are told apart by t->depth, so a host that does not keep its entries in
+ * They count and do not change the stack, apart from jsprof_timed_enter. `link` is NULL for array
+ * entries. Array entries are told apart by t->depth, so a host that does not keep its entries in
  * t->frames uses jsprof_call_enter instead. */
+
+/* Count an enter, right before the host pushes the entry. */
 JSPROF_API void jsprof_count_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
+
+/* Count a leave: of array entries, before those above `depth` are popped; of linked entries, before
+ * or after `link` and all inside it are popped. */
 JSPROF_API void jsprof_count_leave(jsprof_thread *t, const jsprof_link *link,
                                    uint32_t depth) JSPROF_OWNER;
+
+/* Count a tail call, before the host replaces the entry's function by `f`. */
 JSPROF_API void jsprof_count_tail(jsprof_thread *t, const jsprof_function *f,
                                   const jsprof_link *link) JSPROF_OWNER;
+
+/* Count an allocation, as jsprof_alloc does. */
 JSPROF_API void jsprof_count_alloc(jsprof_thread *t, size_t bytes) JSPROF_OWNER;
 
-/* The same for jsprof_link_unwind_to, right after `link` became t->top, and for calls by
- * key. `f` is read by enter and tail only. */
+/* Count what jsprof_link_unwind_to does, right after `link` became t->top. */
+JSPROF_API void jsprof_count_unwind(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
+
+/* What jsprof_count_call counts. */
 enum jsprof_call_event {
     JSPROF_CALL_ENTER = 0,
     JSPROF_CALL_LEAVE = 1,
@@ -1337,15 +1386,17 @@ enum jsprof_call_event {
     JSPROF_CALL_UNWIND_TO = 3,
     JSPROF_CALL_TAIL = 4,
 };
-JSPROF_API void jsprof_count_unwind(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
+
+/* Count an event of the calls by key. `f` is read by enter and tail only. */
 JSPROF_API void jsprof_count_call(jsprof_thread *t, enum jsprof_call_event event,
                                   const jsprof_function *f, uintptr_t key) JSPROF_OWNER;
 
-/* Enter and leave for linked entries only, while `counting` is JSPROF_CALLS_USUAL. Enter
- * takes a filled `link`, counts and pushes it. Leave counts after the caller has popped
- * it. No argument except `f` may be NULL. */
+/* Count the enter of `link`, which the caller has filled, and push it. Only while `counting` is
+ * JSPROF_CALLS_USUAL; no argument except `f` may be NULL. */
 JSPROF_API void jsprof_timed_enter(jsprof_thread *t, const jsprof_function *f,
                                    jsprof_link *link) JSPROF_OWNER;
+
+/* Count the leave of `link`, after the caller has popped it; otherwise as jsprof_timed_enter. */
 JSPROF_API void jsprof_timed_leave(jsprof_thread *t, const jsprof_link *link) JSPROF_OWNER;
 
 /* -- 14. Debuggers ----------------------------------------------------------- */
@@ -1450,6 +1501,7 @@ static inline void jsprof_counted(jsprof_thread *t, const jsprof_function *f,
         jsprof_count_enter(t, f, link);
 }
 
+/* Return the place of the next array entry, or NULL if the array is full. */
 static inline jsprof_frame *jsprof_frame_next(jsprof_thread *t)
 {
     return t->depth < t->capacity ? &t->frames[t->depth] : NULL;

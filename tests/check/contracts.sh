@@ -1,7 +1,7 @@
 #!/bin/sh
 # check/contracts.sh - each function of a header has a contract of its own: a comment directly
-# before it, which serves no other function. A field under a comment "Constant ..." is assigned in
-# no file but the header's own .c and those that the comment names.
+# before it, which serves no other function. Each has a body somewhere. A field under a comment
+# "Constant ..." is assigned in no file but the header's own .c and those that the comment names.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -9,14 +9,12 @@ cd "$SRCDIR"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# The headers that have all their contracts. Those of include/ wait for theirs.
-clean=src
-
 # Functions. A comment serves what follows it up to an empty line; the title of a section
-# ("-- name.c") is no contract.
-# shellcheck disable=SC2086
+# ("-- name.c") is no contract. The contract of an inline function that was declared before is
+# that of the declaration.
 awk '
-function finish(    name) {
+function finish(    name, has_body) {
+    has_body = text ~ /\{/
     gsub(/"[^"]*"/, "", text)
     name = text
     text = ""
@@ -28,11 +26,16 @@ function finish(    name) {
     sub(/.*[ *]/, "", name)
     if (name !~ /[a-z]/)
         return # a macro
+    if (has_body && (name in declared)) return
+    if (!has_body) {
+        declared[name]
+        print name, FILENAME ":" first >"'"$tmp"'/declared"
+    }
     functions++
     if (!contract) print FILENAME ":" first ": " name " has no comment"
     else if (served++) print FILENAME ":" first ": " name " shares the comment of another function"
 }
-FNR == 1 { text = ""; depth = inside = contract = continued = 0 }
+FNR == 1 { delete declared; text = ""; depth = inside = contract = continued = 0 }
 continued || (/^[ \t]*#/ && !inside) { continued = /\\$/; next }
 /^[ \t]*$/ && !depth && !inside { contract = 0; next }
 {
@@ -60,9 +63,33 @@ continued || (/^[ \t]*#/ && !inside) { continued = /\\$/; next }
     if (!depth && code ~ /[;}][ \t]*$/) finish()
 }
 END { print functions >"'"$tmp"'/count" }
-' $(find $clean -name '*.h' | sort) >"$tmp/bad"
+' $(find src include -name '*.h' | sort) >"$tmp/bad"
 n=$(cat "$tmp/count")
 [ "$n" -ge 1600 ] || echo "only $n functions found" >>"$tmp/bad"
+
+# Bodies. A name is the word before the first parenthesis, since the last empty line or semicolon.
+# shellcheck disable=SC2046
+awk '
+function finish(    name) {
+    name = text
+    text = ""
+    if (name !~ /\(/) return
+    gsub(/__attribute__ *\(\([^)]*(\([^)]*\))?[^)]*\)\)/, "", name)
+    sub(/ *\(.*/, "", name)
+    sub(/.*[ *]/, "", name)
+    defined[name]
+}
+NR == FNR { declared[$1] = $2; next }
+FNR == 1 || /^$/ { text = "" }
+text != "" || /^[a-z_A-Z]/ { text = text " " $0 }
+/^[a-z_A-Z].*\{/ || /^\{/ { finish() }
+/;$/ { text = "" }
+END {
+    for (name in declared)
+        if (!(name in defined)) print declared[name] ": " name " has no body"
+}
+' "$tmp/declared" $(find src include bindings -name '*.[ch]' -o -name '*.cpp') >>"$tmp/bad"
+[ "$(wc -l <"$tmp/declared")" -ge 1400 ] || echo 'found few declarations' >>"$tmp/bad"
 
 # Fields. The first pass notes who may assign each, the second finds who does: through a variable
 # that the file has declared last as one of the struct, or as a pointer to it.

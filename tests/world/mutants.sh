@@ -160,6 +160,18 @@ int jsp_mutant(void);
 enum jsp_loss jsp_mutant_too(int a,
                              int b);' >src/session/mutant.h
 mutant contracts 'src/session/mutant.h:3: jsp_mutant_too shares the comment'
+echo '/* Return one. */
+static inline int jsp_mutant(void);
+static inline int jsp_mutant(void) { return 1; }
+
+static inline int jsp_mutant_too(void) { return 1; }' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:5: jsp_mutant_too has no comment'
+echo '
+void jsprof_mutant(void);' >>include/jsprof.h
+mutant contracts 'jsprof_mutant has no comment'
+echo '/* Return one. */
+int jsp_mutant(void);' >src/session/mutant.h
+mutant contracts 'src/session/mutant.h:2: jsp_mutant has no body'
 echo 'void jsp_mutant(struct jsprof *p);
 void jsp_mutant(struct jsprof *p) { p->chain = true; }' >src/session/mutant.c
 mutant contracts 'src/session/mutant.c:2: assigns jsprof.chain, which is constant'
