@@ -169,7 +169,8 @@ check: all $(call programs_in,$(check_rooms)) fuzz-programs ## all that logic al
 
 # Most of them wait, for a browser or for samples: two for each processor at a time.
 check-live: all live-programs ## real signals, threads, hosts, browsers, servers (ROOMS='lua serve')
-	@JOBS="$${JOBS:-$$((2 * $$(nproc)))}" $(run_tests) $(if $(filter signal,$(live_rooms)),$(LIVE_TESTS)) $(call scripts_in,$(live_rooms))
+	@JOBS="$${JOBS:-$$((2 * $$(nproc)))}" $(run_tests) \
+	  $(if $(filter signal,$(live_rooms)),$(LIVE_TESTS)) $(call scripts_in,$(live_rooms))
 
 check-world: ## other compilers, machines, engines; lists rows with their time (ROWS='clang musl')
 	@B='$(B)' CC='$(CC)' STRICT='$(STRICT)' sh tests/world/rows $(ROWS)
