@@ -3,16 +3,16 @@
  *     truth CLOCK TOOL DIRECTORY [ROW...]
  *
  * A thread works for so many us and makes one call, by turns, each as its own function. What both
- * take is measured before and after each run, without samples. The call's share of the samples less its share of that time, as the root of the mean square over the
- * runs, is divided by what as many independent draws would have, sqrt(p (1 - p) / n). CLOCK is cpu
- * or wall.
+ * take is measured before and after each run, without samples. The call's share of the samples less
+ * its share of that time, as the root of the mean square over the runs, is divided by what as many
+ * independent draws would have, sqrt(p (1 - p) / n). CLOCK is cpu or wall.
  *
  * In the same runs and on the same thread, two peers: the CPU timer of a fixed period, and
- * perf_event's task clock with the kernel's time, as perf record has it, where that is allowed. Their
- * handlers look whether the thread is in a call.
+ * perf_event's task clock with the kernel's time, as perf record has it, where that is allowed.
+ * Their handlers look whether the thread is in a call.
  *
- * BESIDE=4 in the environment: beside so many other programs that are always busy. SOURCE=timer:
- * our timers in place of the default. RUNS=10: so many runs, of 2000 samples asked each.
+ * BESIDE=4 in the environment: beside so many other programs that are always busy. SOURCE=timer,
+ * looker or perf: in place of the default. RUNS=10: so many runs, of 2000 samples asked each.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -150,8 +150,8 @@ static void *truth_other(void *row)
 
 static void truth_tick(int sig, siginfo_t *info, void *ucontext)
 {
-    (void)sig, (void)ucontext;
-    truth_timer[truth_in] += 1 + info->si_overrun;
+    (void)sig, (void)info, (void)ucontext;
+    truth_timer[truth_in] += 1; /* each tick has as many overruns */
 }
 
 static void truth_event(int sig, siginfo_t *info, void *ucontext)
@@ -191,8 +191,8 @@ static void truth_peers_close(timer_t timer)
 
 /* -- Runs --------------------------------------------------------------------- */
 
-/* Sums of the times of both parts of a turn, without those in which other threads had the processor:
- * much longer than usual. */
+/* Sums of the times of both parts of a turn, without those in which other threads had the
+ * processor: much longer than usual. */
 struct truth_times {
     double sum[2];
     long n[2];
@@ -256,7 +256,6 @@ static void truth_read_report(const char *tool, const char *capture, struct trut
     }
     bench_need(pclose(f) == 0 && self[0] + self[1] > 0, command);
     s->ours = self[1] / (self[0] + self[1]);
-    s->n_ours = (self[0] + self[1]) * TRUTH_HZ / 1e9;
 }
 
 static void truth_run(const struct truth_row *r, clockid_t clock, const char *tool,
@@ -264,8 +263,10 @@ static void truth_run(const struct truth_row *r, clockid_t clock, const char *to
 {
     const char *source = getenv("SOURCE");
     jsprof_options o = { .size = sizeof o, .path = path, .hz = TRUTH_HZ,
-                         .clock = clock == CLOCK_MONOTONIC ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU,
-                         .flags = source && strcmp(source, "timer") == 0 ? JSPROF_TIMER : 0 };
+                         .clock = clock == CLOCK_MONOTONIC ? JSPROF_CLOCK_WALL
+                                                           : JSPROF_CLOCK_CPU };
+    jsprof_stats stats = { .size = sizeof stats };
+    bench_need(!source || jsprof_options_set(&o, "source", source) == 0, "SOURCE");
     jsprof *p = NULL;
     jsprof_thread *t = NULL;
     timer_t timer;
@@ -279,10 +280,12 @@ static void truth_run(const struct truth_row *r, clockid_t clock, const char *to
     truth_peers_open(&timer);
     truth_turns(r, t, units, (long)(TRUTH_RUN_NS / turn) + 1, &unused);
     truth_peers_close(timer);
+    bench_need(jsprof_stop(p) == 0 && jsprof_stats_get(p, &stats) == 0, "stopping");
     bench_need(jsprof_close(p) == 0, "completing the capture");
     jsprof_thread_detach(t);
     s->of_calls += truth_price(r, units, &turn) / 2;
     truth_read_report(tool, path, s);
+    s->n_ours = (double)stats.samples;
     s->n_timer = truth_timer[0] + truth_timer[1];
     s->n_perf = truth_perf[0] + truth_perf[1];
     s->timer = s->n_timer > 0 ? truth_timer[1] / s->n_timer : 0;
@@ -295,8 +298,9 @@ static double truth_square(double share, double truth, double n)
     return n > 0 ? (share - truth) * (share - truth) / (p * (1 - p) / n) : 0;
 }
 
-static void truth_tell(const struct truth_row *r, const char *clock, const struct truth_shares *mean,
-                       const struct truth_shares *squares, int runs)
+static void truth_tell(const struct truth_row *r, const char *clock,
+                       const struct truth_shares *mean, const struct truth_shares *squares,
+                       int runs)
 {
     double ours = sqrt(squares->ours / runs);
     char perf[64] = "no perf";
@@ -322,7 +326,8 @@ static void truth_all_runs(const struct truth_row *r, const char *clock, const c
     truth_bytes = r->bytes;
     atomic_store(&truth_turn, 0);
     bench_need(socketpair(AF_UNIX, SOCK_STREAM, 0, truth_pair) == 0, "socketpair");
-    bench_need(!r->has_other || pthread_create(&other, NULL, truth_other, (void *)r) == 0, "thread");
+    bench_need(!r->has_other || pthread_create(&other, NULL, truth_other, (void *)r) == 0,
+               "a second thread");
     double from = bench_ns(CLOCK_THREAD_CPUTIME_ID);
     truth_work(20000000);
     double unit_ns = (bench_ns(CLOCK_THREAD_CPUTIME_ID) - from) / 20000000;
