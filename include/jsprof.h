@@ -206,6 +206,19 @@ enum {
      * the interface. An announcement has the name and the rows, but no lines. It takes some
      * hundreds of bytes, and under a debugger a stop. */
     JSPROF_GDB_JIT = 1u << 14,
+    /* Options.flags: sample each thread by an event of the kernel's that counts its CPU time
+     * (perf_event's task clock), in place of the looker (it excludes JSPROF_LOOKER and
+     * JSPROF_TIMER). Each sample comes when it is due, on the thread's own processor: as many as
+     * `hz` asks for, in step with nothing, and true for a thread that makes system calls, however
+     * short its turns are. A thread that sleeps gets no signal. It takes a descriptor a thread, and
+     * no thread of the library wakes up.
+     *
+     * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
+     * CAP_PERFMON; a sandbox may forbid it. It counts CPU time alone. Elsewhere, and on the wall
+     * clock, the looker samples; `jsprof info` says so. If `signo` has its default, the signal is
+     * SIGURG: one may be under way when the process calls exec, and SIGPROF would end the new
+     * program. */
+    JSPROF_PERF = 1u << 15,
 };
 
 /* How to record. Zero means the default, so `{ .size = sizeof(o) }` is enough. Later
@@ -271,8 +284,8 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
  * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc, stalls,
  * continuous, segment_s or segment, keep_s or keep, keep_mib), or a flag without JSPROF_
  * (compact, children, control, no_thread, ..., but not use_fd), or source, which is
- * timer or looker (JSPROF_TIMER, JSPROF_LOOKER). The function accepts capital letters, and -
- * for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock
+ * timer, looker or perf (JSPROF_TIMER, JSPROF_LOOKER, JSPROF_PERF). The function accepts capital
+ * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and decimal, a clock
  * is cpu or wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag is 1 or 0,
  * a limit of stalls has its unit: 16ms, 500us, 1s, and so have segment and keep: 10s, 90m, 24h,
  * 7d. The text of `path` and `continuous` must stay valid until jsprof_open returns. Threads may
@@ -371,8 +384,8 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall|cpu,wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
- * JSPROF_SOURCE=timer|looker, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or some
- * of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of JSPROF,
+ * JSPROF_SOURCE=timer|looker|perf, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or
+ * some of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of JSPROF,
  * JSPROF_CONTINUOUS=FOLDER, with JSPROF_SEGMENT=TIME, JSPROF_KEEP=TIME and JSPROF_KEEP_MIB. A
  * relative FILE or FOLDER starts at the folder that was current when the process loaded this
  * library. FILE must not be a symbolic link (-ELOOP).

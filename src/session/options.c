@@ -57,6 +57,8 @@ enum {
     OPTIONS_CONTINUOUS_HZ = 19, /* in step with nothing that has round numbers */
 };
 
+#define OPTIONS_SOURCES (JSPROF_LOOKER | JSPROF_TIMER | JSPROF_PERF)
+
 static const uint64_t options_stalls_most = UINT64_C(3600000000000); /* ns */
 
 /* -- Ranges ----------------------------------------------------------------- */
@@ -80,7 +82,7 @@ static int options_check_number(jsprof_options *o, const struct options_number *
 
 static int options_check_rest(const jsprof_options *o)
 {
-    uint32_t known = JSPROF_USE_FD | JSPROF_LOOKER | JSPROF_TIMER | JSPROF_DESCRIBE;
+    uint32_t known = JSPROF_USE_FD | OPTIONS_SOURCES | JSPROF_DESCRIBE;
     for (int i = 0; i < OPTIONS_FLAGS; i++)
         known |= options_flags[i].flag;
     if (o->clock < 0 || o->clock >= JSP_N_CLOCKS)
@@ -92,9 +94,10 @@ static int options_check_rest(const jsprof_options *o)
     if (o->flags & ~known)
         return jsp_explain(-EINVAL, "flags are %#x: this version does not know %#x",
                            (unsigned)o->flags, (unsigned)(o->flags & ~known));
-    if (o->flags & JSPROF_LOOKER && o->flags & JSPROF_TIMER)
-        return jsp_explain(-EINVAL, "flags are %#x: JSPROF_LOOKER or JSPROF_TIMER is allowed",
-                           (unsigned)o->flags);
+    uint32_t sources = o->flags & OPTIONS_SOURCES;
+    if (sources & (sources - 1))
+        return jsp_explain(-EINVAL, "flags are %#x: one of JSPROF_LOOKER, JSPROF_TIMER and "
+                           "JSPROF_PERF is allowed", (unsigned)o->flags);
     return 0;
 }
 
@@ -202,11 +205,13 @@ static int options_set_flag(jsprof_options *o, uint32_t flag, const char *name,
 
 static int options_set_source(jsprof_options *o, const char *name, const char *text)
 {
-    bool is_looker = strcmp(text, "looker") == 0;
-    if (!is_looker && strcmp(text, "timer") != 0)
-        return options_refuse(name, text, "timer or looker");
-    o->flags &= ~(uint32_t)(JSPROF_LOOKER | JSPROF_TIMER);
-    o->flags |= is_looker ? JSPROF_LOOKER : JSPROF_TIMER;
+    uint32_t source = strcmp(text, "looker") == 0 ? JSPROF_LOOKER
+                      : strcmp(text, "timer") == 0 ? JSPROF_TIMER
+                      : strcmp(text, "perf") == 0  ? JSPROF_PERF
+                                                   : 0;
+    if (!source)
+        return options_refuse(name, text, "timer, looker or perf");
+    o->flags = (o->flags & ~(uint32_t)OPTIONS_SOURCES) | source;
     return 0;
 }
 

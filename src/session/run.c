@@ -81,13 +81,31 @@ static void run_stop_looker(struct jsprof *p)
         run_close_sleeper(p);
 }
 
-/* Start the looker if it can serve and the host did not ask for timers, and write into the capture
- * what sends the signals. The caller holds `lock`, and there is no drain thread. */
-static void run_choose_source(struct jsprof *p)
+/* Decide whether the threads get events, whose signal another one may be. Return 0 if they do. */
+static int run_choose_signal(struct jsprof *p)
+{
+    bool is_asked = p->given.perf && p->setup.clock == JSP_CLOCK_CPU;
+    int err = is_asked ? jsp_event_try() : -EOPNOTSUPP;
+    p->setup.events = err == 0;
+    p->setup.signo = p->setup.events && p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
+                                                                  : p->given.signo;
+    return err;
+}
+
+/* Start the looker if it can serve and the host did not ask for timers or events, and write into
+ * the capture what sends the signals. `refused`: why there are no events. The caller holds `lock`, and
+ * there is no drain thread. */
+static void run_choose_source(struct jsprof *p, int refused)
 {
     char text[64] = "looker";
     int err = 0;
-    if (!p->given.looker)
+    if (p->given.perf && refused)
+        snprintf(text, sizeof text,
+                 refused == -EOPNOTSUPP ? "looker (perf counts CPU time)"
+                                        : "looker (no perf event: error %d)", -refused);
+    if (p->setup.events)
+        strcpy(text, "perf event");
+    else if (!p->given.looker)
         strcpy(text, "timer");
     else if (p->given.alone)
         strcpy(text, "timer (no_thread was asked for)");
@@ -123,14 +141,14 @@ static void run_unspawn(struct jsprof *p)
     pthread_mutex_lock(&p->lock);
 }
 
-static int run_start_locked(struct jsprof *p)
+static int run_start_locked(struct jsprof *p, int refused)
 {
     /* at what was loaded since open or since the last run */
     jsp_drain_look(p, p->quiet_ns);
     jsp_gone_collect(p); /* threads that are gone, which cannot be armed */
     jsp_objects_hurry(&p->objects, false);
     bool needs_drain = !jsp_alone_serves(p);
-    run_choose_source(p);
+    run_choose_source(p, refused);
     run_start_sched(p);
     /* before the threads are armed: the caller, which is one of them, sleeps until it has begun */
     int err = needs_drain ? jsp_drain_spawn(p) : 0;
@@ -158,13 +176,14 @@ int jsp_session_run(struct jsprof *p)
     int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
     if (err)
         return err;
+    int refused = run_choose_signal(p);
     jsp_process_lock();
     err = jsp_signals_take(p->setup.signo, p->chain);
     jsp_process_unlock();
     if (err)
         return err;
     pthread_mutex_lock(&p->lock);
-    err = run_start_locked(p);
+    err = run_start_locked(p, refused);
     pthread_mutex_unlock(&p->lock);
     if (err)
         run_give_signal(p);

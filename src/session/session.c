@@ -26,6 +26,8 @@ static void session_leave(struct jsprof *p)
     jsp_writer_leave(&p->output.writer);
     jsp_looker_leave(&p->looker);
     jsp_sched_abandon(&p->sched, p->threads);
+    for (struct jsp_thread *t = p->threads; t; t = t->next)
+        jsp_event_leave(&t->sampled.timer);
 }
 
 static bool session_is_child; /* set from session_in_child to session_after_fork */

@@ -38,7 +38,8 @@ struct jsp_session_setup {
     uint32_t alloc; /* 0: allocations are not sampled */
     uint64_t stall_ns; /* 0: no stall mode */
     enum jsp_clock clock;
-    bool chain, native, perf_map, dump, compact, alone, children, looker, describe, sched, gdb_jit;
+    bool chain, native, perf_map, dump, compact, alone, children, looker, perf, describe, sched,
+        gdb_jit;
     bool dormant; /* it has no file until jsp_session_record: `fd` is -1 */
     uint32_t calls_refused; /* modes that nobody else may set; under `lock` once it is open */
     /* owned, like `file`: of a continuous recording, with `dormant`; NULL: none */

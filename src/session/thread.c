@@ -17,6 +17,7 @@ enum {
     THREAD_WAIT_NS = 50000, THREAD_WAITS = 20000, /* wait one second for the handler */
     /* array entries; memory is taken when they are first used */
     THREAD_CAPACITY = 1 << 14,
+    THREAD_LATER_NS = 1000000000, /* of a source that is set to its time next */
 };
 
 static _Atomic uint64_t thread_numbers;
@@ -293,7 +294,10 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
 {
     const struct jsp_kernel_timer timer = { thread_clock(t, setup->clock), t->tid, setup->signo,
                                             jsp_sample_value(t->sampled.number) };
-    int err = jsp_kernel_timer_open(&t->sampled.timer, &timer);
+    struct jsp_timer *own = &t->sampled.timer;
+    own->is_event = setup->events &&
+                    jsp_event_open(own, t->tid, setup->signo, THREAD_LATER_NS) == 0;
+    int err = own->is_event ? 0 : jsp_kernel_timer_open(&own->posix, &timer);
     if (err)
         return err;
     thread_begin(t, setup);
@@ -302,7 +306,7 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
      * belong to the handler from here on: a late signal may enter it before this timer's
      * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_sampled_set_timer(&t->sampled, first) == 0) {
+    if (jsp_timer_set(own, t->armed_at[setup->clock], first) == 0) {
         thread_report_allocs(&t->sampled, true);
         return 0;
     }
@@ -313,6 +317,7 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
 
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
+    t->sampled.signo = setup->signo;
     if (setup->looker) {
         thread_arm_looked(t, setup);
         return 0;
@@ -408,7 +413,7 @@ void jsp_thread_rearm(struct jsp_thread *t)
     if (late > JSP_UNSEEN_LATE_NS)
         thread_mark(t, due, late);
     if (!jsp_sampled_is_looked(&t->sampled))
-        jsp_sampled_set_timer(&t->sampled, due + late + t->sampled.tick.period_ns);
+        jsp_timer_set(&t->sampled.timer, due + late, due + late + t->sampled.tick.period_ns);
 }
 
 /* Count the expirations due until now as lost: no signal will come for them. */
@@ -453,8 +458,10 @@ void jsp_thread_disarm(struct jsp_thread *t)
     bool is_kept_from = late && thread_is_kept_from(t, late);
     if (jsp_sampled_is_looked(&t->sampled))
         thread_leave_looker(t);
+    else if (t->sampled.timer.is_event)
+        jsp_event_close(&t->sampled.timer);
     else
-        thread_end_timer(t, t->sampled.timer);
+        thread_end_timer(t, t->sampled.timer.posix);
     uint64_t now[JSP_N_CLOCKS];
     thread_now(t, now);
     if (!t->stuck)

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "calls/table.h"
+#include "event.h"
 #include "looker.h"
 #include "stalls.h"
 #include "sigsafe/sample.h"
@@ -43,7 +44,8 @@ struct jsp_thread_setup {
     uint64_t period_ns;
     enum jsp_clock clock;
     int signo;
-    struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer */
+    struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer ... */
+    bool events;               /* ... or, if the kernel gives one, an event; see event.h */
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
     uint32_t alloc;                 /* bytes from one sample to the next */
     struct jsp_tasks_shared *tasks; /* borrowed */

@@ -48,7 +48,9 @@ static void sample_arrival(struct jsp_arrival *a, const struct jsp_sampled *self
     /* the looker looks at elapsed time, whatever clock it counts */
     a->clock = is_looked ? JSP_CLOCK_WALL : self->clock;
     a->due_ns = due_ns;
-    a->overrun = is_looked ? sample_waited(info, a->due_ns) : (uint32_t)info->si_overrun;
+    a->overrun = is_looked                ? sample_waited(info, a->due_ns)
+                 : self->timer.is_event   ? 0
+                                          : (uint32_t)info->si_overrun;
     a->now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_looked, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
     uint64_t now = a->now_ns[a->clock];
@@ -187,7 +189,7 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
 static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
 {
     if (!jsp_sampled_is_looked(self)) {
-        jsp_sampled_set_timer(self, jsp_sampled_expect(self, now_ns, load));
+        jsp_timer_set(&self->timer, now_ns, jsp_sampled_expect(self, now_ns, load));
         return;
     }
     /* ORDER: relaxed. The looker takes it as a hint. */
@@ -327,10 +329,12 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
 {
-    *ours = sample_is_ours(info);
-    struct jsp_sampled *s = *ours ? jsp_sampled_first() : NULL;
-    while (s && jsp_sample_value(s->number) != info->si_value.sival_ptr)
+    bool is_timer = sample_is_ours(info);
+    struct jsp_sampled *s = jsp_sampled_first();
+    while (s && !(is_timer ? jsp_sample_value(s->number) == info->si_value.sival_ptr
+                           : jsp_timer_sent(&s->timer, info)))
         s = s->next;
+    *ours = is_timer || s;
     return s;
 }
 

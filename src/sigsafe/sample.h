@@ -21,7 +21,6 @@
  *   jsp_sampled_is_linked  -         yes              -
  *   jsp_sampled_counts    -          yes             yes
  *   jsp_sampled_expect   yes          -              yes, to arm
- *   jsp_sampled_set_timer  yes        -              yes, to arm
  *   jsp_sampled_take_owed  yes        -              yes, disarmed
  *   jsp_sampled_put       -           -         the looker
  *   jsp_sampled_ask       -           -         the looker
@@ -56,6 +55,7 @@
 #include "running.h"
 #include "tags.h"
 #include "tick.h"
+#include "timer.h"
 #include "unwind.h"
 #include "vmstack.h"
 
@@ -129,7 +129,7 @@ struct jsp_sampled {
     /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
     _Atomic bool is_looked; /* the looker sends the signals, see owed; there is no timer */
-    timer_t timer;
+    struct jsp_timer timer;
     enum jsp_clock clock; /* its expirations count time of this clock */
     int signo;
     void (*handler)(int sig, siginfo_t *info, void *ucontext); /* ours, to compare with */
@@ -322,9 +322,6 @@ void jsp_sampled_frames(struct jsp_sampled *self, const struct jsp_where *where,
 /* Plan the next sampling point after now, on the thread's clock, under the load of all
  * sessions, like jsp_tick_next. Return its time. */
 uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t load);
-
-/* Set the timer to this time of the thread's clock. Return 0, or -1 with errno. */
-int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at);
 
 /* Return the expirations that the looker counted for the next sample, and count none of them
  * again. */

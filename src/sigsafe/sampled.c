@@ -153,19 +153,6 @@ uint64_t jsp_sampled_expect(struct jsp_sampled *self, uint64_t now_ns, uint64_t 
     return at;
 }
 
-int jsp_sampled_set_timer(const struct jsp_sampled *self, uint64_t at)
-{
-    /* The interval is a safety net: a lost signal (SIG_IGN for a moment) must not be the
-     * last one. It is long, because the kernel starts it before our handler runs: an
-     * interval as short as the period would be the processor's next timer, and the kernel
-     * would program the hardware twice per sample. */
-    struct itimerspec when = {
-        .it_value = { (time_t)(at / 1000000000u), (long)(at % 1000000000u) },
-        .it_interval = { 0, JSP_HIDDEN_AGAIN_NS },
-    };
-    return timer_settime(self->timer, TIMER_ABSTIME, &when, NULL);
-}
-
 uint32_t jsp_sampled_take_owed(struct jsp_sampled *self)
 {
     self->delay.is_set = false;

@@ -195,7 +195,7 @@ static void handler_part_run(enum handler_part part, struct jsp_sampled *s, ucon
     switch (part) {
     case PART_MONOTONIC: clock_gettime(CLOCK_MONOTONIC, &ts); break;
     case PART_CPU: clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts); break;
-    case PART_REARM: timer_settime(s->timer, TIMER_ABSTIME, &when, NULL); break;
+    case PART_REARM: timer_settime(s->timer.posix, TIMER_ABSTIME, &when, NULL); break;
     case PART_STACK: jsp_vmstack_read(&s->vm, &s->names, &where, s->record); break;
     case PART_PUSH:
         jsp_ring_push(&s->ring, (const uint64_t *)(const void *)s->record,

@@ -114,12 +114,14 @@ TEST(source_is_one_of_its_words)
     begin();
     CHECK_EQ(set("source", "looker"), 0);
     CHECK_EQ(options.flags, JSPROF_LOOKER);
-    refused("source", "tick", "source=tick: timer or looker is allowed");
+    refused("source", "tick", "source=tick: timer, looker or perf is allowed");
     CHECK_EQ(options.flags, JSPROF_LOOKER);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
     CHECK_EQ(options.flags, JSPROF_TIMER);
     CHECK_EQ(set("JSPROF_CLOCK", "cpu,wall"), 0);
     CHECK_EQ(options.flags, JSPROF_LOOKER);
+    CHECK_EQ(set("source", "perf"), 0);
+    CHECK_EQ(options.flags, JSPROF_PERF);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
     CHECK_EQ(set("--profile-stalls", "16ms"), 0);
     CHECK_EQ(options.stalls, 16000000);

@@ -1,0 +1,93 @@
+/* session/event.c - see event.h for the contract.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "image/descriptor.h"
+
+/* The kernel's <linux/perf_event.h>, which not every libc comes with: the first version of struct
+ * perf_event_attr, and what we need of the rest. */
+struct event_attr {
+    uint32_t type, size;
+    uint64_t config, period, sample_type, read_format, flags;
+    uint32_t wakeup_events, bp_type;
+    uint64_t bp_addr;
+};
+
+enum {
+    EVENT_SOFTWARE = 1, EVENT_TASK_CLOCK = 1,
+    EVENT_DISABLED = 1, /* of `flags` */
+    EVENT_CLOEXEC = 8,
+    EVENT_ENABLE = 0x2400, EVENT_DISABLE = 0x2401,
+    EVENT_LATER_NS = 1000000000, /* the probe's */
+};
+
+#define EVENT_ID 0x80082407u
+
+static int event_make(pid_t tid, uint64_t first_ns)
+{
+    const struct event_attr attr = {
+        .type = EVENT_SOFTWARE, .size = sizeof attr, .config = EVENT_TASK_CLOCK,
+        .period = first_ns ? first_ns : 1, .flags = EVENT_DISABLED, .wakeup_events = 1,
+    };
+    long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, EVENT_CLOEXEC);
+    return fd < 0 ? -errno : jsp_descriptor_high((int)fd);
+}
+
+static bool event_direct(int fd, pid_t tid, int signo)
+{
+    const struct f_owner_ex owner = { F_OWNER_TID, tid };
+    return fcntl(fd, F_SETSIG, signo) == 0 && fcntl(fd, F_SETOWN_EX, &owner) == 0 &&
+           fcntl(fd, F_SETFL, O_ASYNC) == 0;
+}
+
+int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+{
+    int fd = event_make(tid, first_ns);
+    if (fd < 0)
+        return fd;
+    *s = (struct jsp_timer){ .is_event = true, .fd = fd };
+    if (event_direct(fd, tid, signo) && ioctl(fd, EVENT_ID, &s->id) == 0 &&
+        ioctl(fd, EVENT_ENABLE, 0) == 0)
+        return 0;
+    int err = -errno;
+    close(fd);
+    return err;
+}
+
+/* Return true if the descriptor is still the event's. */
+static bool event_is(const struct jsp_timer *s)
+{
+    uint64_t id;
+    return s->is_event && ioctl(s->fd, EVENT_ID, &id) == 0 && id == s->id;
+}
+
+void jsp_event_leave(struct jsp_timer *s)
+{
+    if (event_is(s))
+        close(s->fd);
+    s->is_event = false;
+}
+
+void jsp_event_close(struct jsp_timer *s)
+{
+    if (event_is(s))
+        ioctl(s->fd, EVENT_DISABLE, 0); /* forked children may hold copies of the descriptor */
+    jsp_event_leave(s);
+}
+
+int jsp_event_try(void)
+{
+    int fd = event_make(0, EVENT_LATER_NS);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}

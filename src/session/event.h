@@ -1,0 +1,40 @@
+/* session/event.h - an event of the kernel's that counts a thread's CPU time, to sample it by
+ * (perf_event's task clock).
+ *
+ * It counts what the thread does in the kernel, too, for which the kernel may ask a privilege:
+ * perf_event_paranoid of 1 or less, or CAP_PERFMON. Its signal may be under way when the process
+ * calls exec. SIGPROF would end the new program; the default of JSP_EVENT_SIGNAL is to be ignored.
+ *
+ *                     any thread
+ *   jsp_event_open       yes
+ *   jsp_event_close      yes
+ *   jsp_event_leave  the child of a fork
+ *   jsp_event_try        yes
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SESSION_EVENT_H
+#define JSP_SESSION_EVENT_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "sigsafe/timer.h"
+
+#define JSP_EVENT_SIGNAL SIGURG
+
+/* Make an event of this thread of the process, which sends it the signal, after `first_ns` of its
+ * CPU time. Return 0 or a negative errno. */
+int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns);
+
+/* End the event: no other signal follows. If the host has closed its descriptor, nothing happens to
+ * what may have its number now. */
+void jsp_event_close(struct jsp_timer *s);
+
+/* In the child of a fork: close the descriptor. The event is the parent's. */
+void jsp_event_leave(struct jsp_timer *s);
+
+/* Return 0 if the kernel lets this process have such events, otherwise a negative errno. */
+int jsp_event_try(void);
+
+#endif

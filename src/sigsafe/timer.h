@@ -1,0 +1,34 @@
+/* sigsafe/timer.h - what brings a thread's signals: a timer, or an event of the kernel's that
+ * counts the thread's CPU time (perf_event's task clock).
+ *
+ * A timer of CPU time expires with the scheduler's tick. An event comes when it is due, on the
+ * thread's own processor, also while the thread is in the kernel. Both go on if nobody sets them: a
+ * lost signal (SIG_IGN for a moment) must not be the last one.
+ *
+ *                     SIGPROF handler   before arming
+ *   jsp_timer_set         yes               yes
+ *   jsp_timer_sent        yes                -
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef JSP_SIGSAFE_TIMER_H
+#define JSP_SIGSAFE_TIMER_H
+
+#include "room.h"
+
+struct jsp_timer {
+    /* Constant while armed (thread.c, event.c). */
+    bool is_event;
+    timer_t posix; /* if it is no event */
+    int fd;        /* of the event */
+    uint64_t id;   /* the kernel's number of the event */
+};
+
+/* Let the next signal come at this time of the thread's clock, which reads `now_ns`. Return 0, or
+ * -1 with errno. */
+int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns);
+
+/* Return true if this is a signal of the event. */
+bool jsp_timer_sent(const struct jsp_timer *s, const siginfo_t *info);
+
+#endif

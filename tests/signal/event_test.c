@@ -1,0 +1,131 @@
+/* event_test.c - src/session/event.c: JSPROF_PERF samples by an event of the kernel's. Where there
+ * is none, the looker or a timer samples, and the capture says why.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "host.h"
+#include "session/event.h"
+
+enum { EVENT_HZ = 1000, EVENT_SAMPLES = 2000, EVENT_EXECS = 200 };
+
+static jsprof_options event_options(int clock)
+{
+    jsprof_options options = host_options(EVENT_HZ, clock);
+    options.flags |= JSPROF_PERF;
+    return options;
+}
+
+/* Record until so many samples have come. */
+static bool event_record(struct host *h, int clock)
+{
+    jsprof_thread *me;
+    jsprof_stats stats = { .size = sizeof stats };
+    if (!host_begin_with(h, event_options(clock), &me))
+        return false;
+    while (stats.samples < EVENT_SAMPLES) {
+        host_burn_ms(5);
+        CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+    }
+    return host_close(h);
+}
+
+/* Each sample is one point: none comes late, or in step with the tick. The handler may be late by a
+ * point where the processor itself was taken away. */
+TEST(event_gives_each_point_its_own_sample)
+{
+    struct host h;
+    if (event_record(&h, JSPROF_CLOCK_CPU)) {
+        host_check(&h);
+        CHECK_STR(h.profile.source, "perf event");
+        CHECK(h.stats.samples >= EVENT_SAMPLES);
+        CHECK(h.stats.samples * 10 > h.stats.expirations * 9);
+    }
+    host_free(&h);
+}
+
+TEST(event_is_not_for_the_wall_clock)
+{
+    struct host h;
+    if (event_record(&h, JSPROF_CLOCK_WALL)) {
+        host_check(&h);
+        CHECK_STR(h.profile.source, "looker (perf counts CPU time)");
+    }
+    host_free(&h);
+}
+
+/* Without a descriptor for it there is no event, and a thread has a timer. */
+static int event_without_descriptor(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_stats stats = { .size = sizeof stats };
+    if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
+        return 1;
+    CHECK_EQ(jsprof_stop(h.prof), 0);
+    int next = dup(0);
+    close(next);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)next, (rlim_t)next }), 0);
+    CHECK_EQ(jsprof_start(h.prof), 0);
+    while (stats.samples < 5) {
+        host_burn_ms(5);
+        CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
+    }
+    return host_close(&h) && h.stats.expirations >= h.stats.samples ? 0 : 1;
+}
+
+TEST(thread_without_an_event_is_sampled_all_the_same)
+{
+    CHECK_EQ(host_in_child(event_without_descriptor), 0);
+}
+
+/* The signal of a point in the kernel's part of exec stays pending for the new program. */
+static int event_exec(void)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_options options = event_options(JSPROF_CLOCK_CPU);
+    options.hz = 10000;
+    char *const words[] = { (char *)"true", NULL };
+    if (!host_begin_with(&h, options, &me))
+        return 1;
+    host_burn_ms(1);
+    execv("/bin/true", words);
+    return 2;
+}
+
+TEST(event_under_way_at_exec_ends_no_program)
+{
+    for (int i = 0; i < EVENT_EXECS; i++)
+        CHECK_EQ(host_in_child(event_exec), 0);
+}
+
+/* A descriptor that the host has closed is another's now. */
+TEST(descriptor_of_an_event_that_the_host_closed_is_left_alone)
+{
+    struct jsp_timer timer;
+    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, 1000000000), 0);
+    close(timer.fd);
+    int other = open("/dev/null", O_RDONLY);
+    CHECK_EQ(other, timer.fd);
+    jsp_event_close(&timer);
+    CHECK(fcntl(other, F_GETFD) >= 0);
+    close(other);
+}
+
+int main(void)
+{
+    if (jsp_event_try() != 0) {
+        puts("1..0 # SKIP needs perf_event_paranoid of 1 or less, or CAP_PERFMON");
+        return 0;
+    }
+    RUN(event_gives_each_point_its_own_sample);
+    RUN(event_is_not_for_the_wall_clock);
+    RUN(thread_without_an_event_is_sampled_all_the_same);
+    RUN(event_under_way_at_exec_ends_no_program);
+    RUN(descriptor_of_an_event_that_the_host_closed_is_left_alone);
+    return DONE();
+}
