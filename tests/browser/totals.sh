@@ -6,8 +6,8 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/browser/lib.sh"
 [ -x "$B/bin/lark" ] || { echo 'SKIP: needs lark'; exit 77; }
-# 39 % of its samples are below `escape`, 87 % below `inline`: of 120 samples none is in `escape` with
-# a chance of e^-59. A machine on which they are fewer than 120 is 30 times as fast as ours.
+# 39 % of its samples are below `escape`, 87 % below `inline`: of 120 samples none is in `escape`
+# with a chance of e^-59. A machine on which they are fewer than 120 is 30 times as fast as ours.
 "$B/bin/lark" --profile-output=lark.cap "$SRCDIR/examples/lark/programs/markdown.lark" \
     "$SRCDIR/docs/capture.md" 200 >/dev/null
 # Until the sample in the middle: it is in that part, whenever the program had a processor. The page

@@ -85,8 +85,8 @@ JSPROF="$tmp/compact.cap" JSPROF_COMPACT=1 "$B/bin/lark" \
 ! grep -q "${tab}fib" "$tmp/theirs" || { echo 'sysprof: reads jsprof/stacks?'; exit 1; }
 "$B/bin/jsprof" convert --to syscap -o "$tmp/expanded.syscap" "$tmp/compact.cap"
 compare "$tmp/expanded.syscap"
-# Each run of a task is a mark there, as long as here; each turn is one without a message. It has 2,200
-# samples; where the program is 5 times as fast, 400.
+# Each run of a task is a mark there, as long as here; each turn is one without a message. It
+# has 2,200 samples; where the program is 5 times as fast, 400.
 "$B/bin/lark" --profile-output="$tmp/tasks.cap" --profile-tasks --profile-hz=10000 \
     "$SRCDIR/examples/lark/programs/loop.lark" 400 >/dev/null
 "$B/bin/jsprof" convert --to syscap -o "$tmp/tasks.syscap" "$tmp/tasks.cap"
