@@ -43,8 +43,8 @@ for format in callgrind chrome csv dot firefox folded json otlp perf perfetto pp
     jsprof convert --to $format "$@" 2>/dev/null >export
     [ ! -s export ] || case $format in
     pprof) printf ' %s %s' $format $(gzip -dc <export | cksum) ;;
-    *) printf ' %s %s' $format $(sed "s/jsprof $version/jsprof/; s/\"version\":\"$version\"//" export |
-        cksum) ;;
+    *) printf ' %s %s' $format "$(sed "s/jsprof $version/jsprof/
+        s/\"version\":\"$version\"//" export | cksum)" ;;
     esac
 done
 echo
