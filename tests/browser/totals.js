@@ -54,7 +54,7 @@ function compare(what, page, report) {
     check(`${what}: selfs add up to all`, Math.abs(sum - page.all) < most, [sum, page.all]);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const dir = process.argv[2] + '/';
     const page = await open(dir + 'lark.html', { bypassCSP: true });
     const cases = {

@@ -39,4 +39,4 @@ $CC -std=c11 -O2 -D_GNU_SOURCE -I"$SRCDIR/tests" -o gen "$SRCDIR/tests/bench/gen
 size=$(wc -c <random.html)
 [ "$size" -le 3000000 ] || { echo "a page of random stacks has $size bytes"; bad=1; }
 drive totals.js "$tmp" "$half"
-exit $bad
+driven
