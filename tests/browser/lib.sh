@@ -1,7 +1,7 @@
 # browser/lib.sh - for the tests of the page: a browser and what drives it, or a skip.
 # Sourced; BROWSER is firefox or, by default, chromium. Sets tmp, jsprof, node; `pages` makes pages
-# of known captures; `drive SCRIPT ARGUMENTS...` queues a script, and `driven` runs all of the queue in
-# one browser, and exits.
+# of known captures; `drive SCRIPT ARGUMENTS...` queues a script, and `driven` runs all of the
+# queue in one browser, and exits.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
