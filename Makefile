@@ -235,7 +235,7 @@ DEPS_LUA_HOSTS = lua-luv lua-lgi neovim haproxy prosody nginx-light libpcre3 cur
 # LuaJIT above, and needs libpcre3. Later Debians have one LuaJIT.
 DEPS_NGINX = libnginx-mod-http-ndk libnginx-mod-http-lua lua-resty-core lua-resty-lrucache \
   libluajit2-5.1-2
-DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick uftrace
+DEPS_CALLS = graphviz kcachegrind dbus-x11 imagemagick
 DEPS_EXPORT = zsh fish mandoc systemd golang-go python3-jsonschema protobuf-compiler
 DEPS_BROWSER = chromium firefox-esr
 DEPS_PACKAGES = cmake meson ninja-build python3-dev pkgconf dpkg-dev debhelper \

@@ -93,8 +93,8 @@ static int run_choose_signal(struct jsprof *p)
 }
 
 /* Start the looker if it can serve and the host did not ask for timers or events, and write into
- * the capture what sends the signals. `refused`: why there are no events. The caller holds `lock`, and
- * there is no drain thread. */
+ * the capture what sends the signals. `refused`: why there are no events. The caller holds `lock`,
+ * and there is no drain thread. */
 static void run_choose_source(struct jsprof *p, int refused)
 {
     char text[64] = "looker";

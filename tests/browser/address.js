@@ -115,7 +115,7 @@ async function prints(open, file) {
     same('requests', page.asked(), []);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, known, evil] = process.argv, page = await open(known);
     await goesBack(page);
     await links(open, page, known);

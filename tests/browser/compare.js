@@ -5,7 +5,7 @@
 'use strict';
 const { check, same, withBrowser, boxOf, text } = require('./lib.js');
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(process.argv[2]);
     same('100%', await text(page, '#status'), '100% is 1.20 s before, 600 ms after');
     const parse = await boxOf(page, 'parse');

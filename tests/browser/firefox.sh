@@ -14,4 +14,4 @@ drive narrow.js "$tmp/before.html"
 ./known labels >labels.cap
 "$jsprof" html labels.cap -o labels.html || bad=1
 drive axe.js "$tmp/source.html" "$tmp/change.html" "$tmp/listing.html" "$tmp/labels.html"
-exit $bad
+driven

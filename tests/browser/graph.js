@@ -277,7 +277,7 @@ async function choosesAmongMany(open, file) {
     same('a row each', await page.evaluate(() => app.graph.root.order.deepest()), 48);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, known, deep, stairs, many] = process.argv, page = await open(known);
     for (const part of [showsFigures, zoomsByClick, movesByKeys, searches, turnsAround,
                         switches, groups, chooses,

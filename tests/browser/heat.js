@@ -201,7 +201,7 @@ async function comparesCaptures(open, file) {
     check('of two again', (await text(page, '#status')).endsWith(' after'));
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, pulse, change] = process.argv, page = await open(pulse);
     await showsCells(page);
     await choosesByMouse(page);

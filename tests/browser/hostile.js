@@ -5,7 +5,7 @@
 'use strict';
 const { check, same, withBrowser, text, settled } = require('./lib.js');
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(process.argv[2]);
     for (const view of ['graph', 'time', 'functions', 'tree', 'sandwich', 'marks'])
         await page.click('#tab-' + view);

@@ -87,7 +87,7 @@ async function keyboard(page) {
         heatCells(app.view, 0, { spans: app.profile.meta.spans })[0]), 600e6);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(dir + 'labels.html');
     await compare('known', page, 'route', 'labels.route.csv');
     await compare('known', page, 'tenant', 'labels.tenant.csv');

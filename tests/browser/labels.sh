@@ -9,8 +9,10 @@
 $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o known "$SRCDIR/tests/browser/captures.c"
 ./known labels >labels.cap
 ./known before >before.cap
+# The rarer label, /short, has 450 samples at this rate; where the program is 5 times as fast, 90.
 (cd "$SRCDIR/examples/lark/programs" &&
-    "$B/bin/lark" --profile-output="$tmp/tasks.cap" --profile-tasks labels.lark >/dev/null)
+    "$B/bin/lark" --profile-output="$tmp/tasks.cap" --profile-hz=10000 --profile-tasks \
+        labels.lark >/dev/null)
 for name in labels before tasks; do
     "$jsprof" html $name.cap -o $name.html || bad=1
 done
@@ -22,4 +24,4 @@ done
 "$jsprof" report --csv --limit 0 --label route=/b labels.cap >chosen.csv
 grep -qE '"label(Keys|Sets|s)":' before.html && { echo 'a page without labels has keys'; bad=1; }
 drive labels.js "$tmp"
-exit $bad
+driven

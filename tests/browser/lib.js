@@ -43,17 +43,26 @@ function forgiveEmulation() {
 if (isFirefox)
     forgiveEmulation();
 
-const launch = (prefs = {}) => isFirefox
+const launch = () => isFirefox
     ? firefox.launch({ executablePath: process.env.FIREFOX, channel: 'moz-firefox',
-        firefoxUserPrefs: { 'ui.prefersReducedMotion': 1, ...prefs } })
+        firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 } })
     : chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 
+/* The browser of all scripts of one process, where all.js has begun it. */
+let shared;
+
+async function shareBrowser() {
+    shared = await launch();
+    return () => shared.close();
+}
+
 /* Open files one after another; whatever one asks of a network, and every error, fails. */
-async function withBrowser(run, prefs) {
-    const browser = await launch(prefs);
+async function withBrowser(run) {
+    const browser = shared ?? await launch(), contexts = [];
     const open = async (file, options = {}) => {
         const context = await browser.newContext({ viewport: { width: 1280, height: 800 },
             ...isFirefox ? {} : { reducedMotion: 'reduce' }, ...options });
+        contexts.push(context);
         const page = await context.newPage(), asked = [];
         page.on('request', r => asked.push(r.url()));
         page.on('pageerror', e => check(`${file}: no error`, false, e.stack));
@@ -67,7 +76,7 @@ async function withBrowser(run, prefs) {
     try {
         await run(open);
     } finally {
-        await browser.close();
+        await (shared ? Promise.all(contexts.map(c => c.close())) : browser.close());
     }
     process.exitCode = failures ? 1 : 0;
 }
@@ -97,4 +106,5 @@ const back = (page, steps = -1) => page.evaluate(n => new Promise(done => {
 
 const text = (page, selector) => page.locator(selector).innerText();
 
-module.exports = { isFirefox, launch, check, same, withBrowser, boxOf, settled, text, back };
+module.exports = { isFirefox, launch, shareBrowser, check, same, withBrowser, boxOf, settled, text,
+    back };

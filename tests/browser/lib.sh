@@ -1,6 +1,7 @@
 # browser/lib.sh - for the tests of the page: a browser and what drives it, or a skip.
 # Sourced; BROWSER is firefox or, by default, chromium. Sets tmp, jsprof, node; `pages` makes pages
-# of known captures; `drive SCRIPT ARGUMENTS...` runs a script.
+# of known captures; `drive SCRIPT ARGUMENTS...` queues a script, and `driven` runs all of the
+# queue in one browser, and exits.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
@@ -33,9 +34,12 @@ pages()
     "$jsprof" html before.cap after.cap -o change.html || bad=1
 }
 
-drive() # SCRIPT ARGUMENTS...
+queue=
+drive() { queue="$queue${queue:+ -- }$*"; } # SCRIPT ARGUMENTS...
+
+driven()
 {
-    script=$1
-    shift
-    "$node" "$SRCDIR/tests/browser/$script" "$@" || bad=1
+    # shellcheck disable=SC2086
+    "$node" "$SRCDIR/tests/browser/all.js" $queue || bad=1
+    exit $bad
 }

@@ -5,7 +5,7 @@
 'use strict';
 const { isFirefox, check, same, withBrowser, boxOf, settled } = require('./lib.js');
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(process.argv[2], { viewport: { width: 390, height: 844 },
         hasTouch: true });
     for (const view of ['graph', 'time', 'heat', 'functions', 'tree', 'sandwich', 'marks']) {

@@ -7,7 +7,7 @@
 'use strict';
 const { withBrowser, settled } = require('./lib.js');
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, file, png] = process.argv;
     const page = await open(file, { viewport: { width: 1280, height: 560 } });
     await page.evaluate(() => {

@@ -12,7 +12,7 @@ const only = (page, name) => page.evaluate(wanted => {
     app.update();
 }, name);
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(process.argv[2]);
     check('everything but idle time', /100% is 1\.10 s/.test(await whole(page)), await whole(page));
     await page.click('#states');

@@ -211,7 +211,7 @@ async function showsOperations(open, file, bare) {
         ['The source of parse (/srv/app/lib/parse.js:10:1) is not on the page.', operations]);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, known, calls, both, marks, source, loop, listing, bare] = process.argv;
     const page = await open(known);
     await listsCalls(open, calls);

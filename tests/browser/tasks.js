@@ -165,7 +165,7 @@ const byMouse = {
     },
 };
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const [,, known, change, pulse] = process.argv;
     for (const way of [byKeys, byMouse]) {
         const page = await open(known);

@@ -27,7 +27,7 @@ const names = page => page.evaluate(() => {
     return [...new Set(app.graph.drawn.map(d => splitName(d.box.name).name))].sort();
 });
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const page = await open(process.argv[2]);
     same('lanes', await page.evaluate(() => app.timeline.lanes.map(l => l.label)),
         ['main', 'helper', 'phases', 'heap']);

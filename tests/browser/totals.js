@@ -54,7 +54,7 @@ function compare(what, page, report) {
     check(`${what}: selfs add up to all`, Math.abs(sum - page.all) < most, [sum, page.all]);
 }
 
-withBrowser(async open => {
+module.exports = withBrowser(async open => {
     const dir = process.argv[2] + '/';
     const page = await open(dir + 'lark.html', { bypassCSP: true });
     const cases = {
@@ -79,11 +79,16 @@ withBrowser(async open => {
             app.group('file', false);
             app.state.hiddenKinds = 0;
         },
-        '--time 0s..0.1s': app => { app.state.to = 0.1e9 / app.profile.meta.span; },
     };
     for (const [options, change] of Object.entries(cases))
         compare(options || 'as it is', await readPage(page, change),
             readReport(`${dir}report${options}.csv`));
+    const half = process.argv[3];
+    compare('its first half',
+        await readPage(page, `app => {
+            app.state.to = Math.round(${half} * 1e9 / app.profile.meta.span);
+        }`),
+        readReport(`${dir}report--time 0s..${half}s.csv`));
 
     const bare = await open(dir + 'bare.html', { bypassCSP: true });
     for (const [options, name] of [['', '[interpreter]'], ['--vm', '[no VM frame]']]) {

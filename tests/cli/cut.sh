@@ -111,8 +111,8 @@ label("route", "/a");
 let k = 0;
 while k < 40 { work(1000000); k = k + 1; }
 END_OF_PROGRAM
-    JSPROF=plain.cap JSPROF_HZ=50 "$B/bin/lark" work.lark
-    JSPROF=compact.cap JSPROF_HZ=50 JSPROF_COMPACT=1 "$B/bin/lark" work.lark
+    JSPROF=plain.cap JSPROF_HZ=200 "$B/bin/lark" work.lark
+    JSPROF=compact.cap JSPROF_HZ=200 JSPROF_COMPACT=1 "$B/bin/lark" work.lark
     JSPROF_CONTINUOUS=folder JSPROF_SEGMENT=1s "$B/bin/lark" work.lark
     mv folder/*.cap folded.cap
     for name in plain compact folded; do

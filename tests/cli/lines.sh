@@ -5,7 +5,8 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
 
-JSPROF=minimal.cap "$B/bin/minimal" >minimal.out 2>minimal.err || wrong 'the host fails'
+JSPROF_HZ=5000 JSPROF=minimal.cap "$B/bin/minimal" >minimal.out 2>minimal.err ||
+    wrong 'the host fails'
 run report --by line --limit 0 --csv minimal.cap
 is_rc 0
 has '"render (script.x):17",'

@@ -9,7 +9,7 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
-export TZ=UTC jsprof
+export TZ=UTC jsprof version
 
 expected=$SRCDIR/tests/cli/outputs
 version=$("$jsprof" --version | cut -d ' ' -f 2 | sed 's|[.]|[.]|g')
@@ -35,6 +35,19 @@ cat >bin/page <<'END' # of a page only what it has of the captures
 jsprof html "$@" -o page.html
 [ ! -e page.html ] || sed -n '/id="meta"/,/^<script>$/p' page.html
 rm -f page.html
+END
+cat >bin/sums <<'END' # a line of checksums, of each format that takes it
+#!/bin/sh
+printf '%s:' "$*"
+for format in callgrind chrome csv dot firefox folded json otlp perf perfetto pprof speedscope; do
+    jsprof convert --to $format "$@" 2>/dev/null >export
+    [ ! -s export ] || case $format in
+    pprof) printf ' %s %s' $format $(gzip -dc <export | cksum) ;;
+    *) printf ' %s %s' $format "$(sed "s/jsprof $version/jsprof/
+        s/\"version\":\"$version\"//" export | cksum)" ;;
+    esac
+done
+echo
 END
 cat >bin/coloured <<'END' # as on a terminal; ESC is shown as \e
 #!/bin/sh

@@ -58,7 +58,7 @@ for name in good big every foreign events evil lark markdown; do
 done
 
 # Recorded so; bytecode rows of samples, too, come through.
-JSPROF=own.cap JSPROF_COMPACT=1 "$lark" "$programs/nbody.lark" 240000 >/dev/null
+JSPROF=own.cap JSPROF_HZ=5000 JSPROF_COMPACT=1 "$lark" "$programs/nbody.lark" 240000 >/dev/null
 run info own.cap
 is_rc 0
 has ' bytes, little-endian, compact'

@@ -56,8 +56,8 @@ has 'asleep'
 has 'waiting for a processor'
 
 # A real program: every run of a task is a span, and all but the two first timers have a cause.
-"$B/bin/lark" --profile-output=loop.cap --profile-tasks --profile-hz=5000 \
-    "$SRCDIR/examples/lark/programs/loop.lark" 20 >/dev/null
+"$B/bin/lark" --profile-output=loop.cap --profile-tasks --profile-hz=10000 \
+    "$SRCDIR/examples/lark/programs/loop.lark" 100 >/dev/null
 trace loop
 runs=$("$jsprof" loop --csv loop.cap | sed 1d | awk -F , '{ n += $(NF - 12) } END { print n }')
 [ "$(grep '^span thread' out | grep -vc -e ' turn$' -e ' on ')" = "$runs" ] ||

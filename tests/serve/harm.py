@@ -29,10 +29,14 @@ def until(what, complaint, seconds=90):
         time.sleep(0.05)
 
 
-def state(pid):
+def states():
     rows = csv.DictReader(subprocess.run([jsprof, "ps", "--csv"], stdout=subprocess.PIPE,
                                          text=True).stdout.splitlines())
-    return "".join(row["state"] for row in rows if row["process"] == str(pid))
+    return {int(row["process"]): row["state"] for row in rows}
+
+
+def state(pid):
+    return states().get(pid)
 
 
 def start(*words, **how):
@@ -53,20 +57,26 @@ def counts(answer):
 
 
 class Harmed:
-    """A request during which something happens to one of the processes that it records."""
+    """A request during which something happens to processes that it records."""
 
-    def __init__(self, victim, harm, query=""):
-        path = "/debug/pprof/profile?seconds=%d%s" % (SECONDS, query)
-        asking = threading.Thread(target=lambda: setattr(self, "answer", server.ask(path)))
-        asking.start()
-        until(lambda: state(victim) == "recording" or not asking.is_alive(), "records nothing")
-        time.sleep(0.3)
-        self.was_in_time = asking.is_alive()
-        harm()
-        asking.join()
+    def __init__(self, victims, harms, query=""):
+        self.path = "/debug/pprof/profile?seconds=%d%s" % (SECONDS, query)
+        self.asking = threading.Thread(target=lambda: setattr(self, "answer",
+                                                              server.ask(self.path)))
+        self.asking.start()
+        pids = {victim.pid for victim in victims}
+        until(lambda: pids <= {pid for pid, state in states().items() if state == "recording"} or
+              not self.asking.is_alive(), "records nothing")
+        check(self.asking.is_alive(), "too late")
+        for victim, harm in zip(victims, harms):
+            harm(victim)
+
+    def end(self):
+        self.asking.join()
         self.status, self.body, answer = self.answer
         self.counts = counts(answer)
         self.profile = gzip.decompress(self.body) if self.status == 200 else b""
+        return self
 
 
 # harm(host): each of them leaves the process in some other way.
@@ -76,17 +86,17 @@ def kills(host):
 
 
 def executes(host):
-    open("go", "w").close()
+    open(host.args[2], "w").close()
 
 
 def forks(host):
-    open("go", "w").close()
+    open(host.args[2], "w").close()
 
 
 def forks_and_ends(host):
-    open("go", "w").close()
+    open(host.args[2], "w").close()
     until(lambda: children(host.pid), "does not fork")
-    os.unlink("go")
+    os.unlink(host.args[2])
     host.wait()
 
 
@@ -94,36 +104,52 @@ def stops(host):
     os.kill(host.pid, signal.SIGSTOP)
 
 
+HARMS = [kills, executes, forks, stops, forks_and_ends]
+WORDS = {kills: ["run", "1"], executes: ["exec", "go.exec"], forks: ["fork", "go.fork"],
+         forks_and_ends: ["fork", "go.ends"], stops: ["run", "1"]}
+
+
+def start_victims():
+    for file in "go.exec", "go.fork", "go.ends":
+        remove(file)
+    return [start(listen_host, *WORDS[harm]) for harm in HARMS]
+
+
+def end_victims(victims):
+    for victim, harm in zip(victims, HARMS):
+        if harm in (stops, forks):
+            victim.send_signal(signal.SIGCONT)
+            until(lambda: state(victim.pid) == "ready", "%s: is not as before" % harm.__name__)
+        kills(victim)
+
+
 server = Server(jsprof, "serve")
 spin = start(lark, "--profile-control", "spin.lark")
-for name, words, harm in (
-        ("dies", ["run", "1"], kills), ("executes", ["exec", "go"], executes),
-        ("forks", ["fork", "go"], forks), ("forks and ends", ["fork", "go"], forks_and_ends),
-        ("is stopped", ["run", "1"], stops)):
-    # All processes: the others' samples are there, and this one is in the profile or is named.
-    remove("go")
-    victim = start(listen_host, *words)
-    got = Harmed(victim.pid, lambda: harm(victim))
-    named = b" %d" % victim.pid in got.profile
-    check(got.status != 200 or named or got.counts["present"] == 2 or got.counts["idle"] or
-          got.counts["missed"], "%s: %s" % (name, got.counts))
-    if harm in (stops, forks):
-        victim.send_signal(signal.SIGCONT)
-        until(lambda: state(victim.pid) == "ready", "%s: is not as before" % name)
-    kills(victim)
-    check(got.status == 200, "%s: %d %s" % (name, got.status, got.body))
-    check(got.was_in_time, "%s: too late" % name)
-    check(b"spin (spin.lark:1)" in got.profile, "%s: the other one's samples are not there" % name)
 
-    # This one alone: what it had written, or one line.
-    remove("go")
-    victim = start(listen_host, *words)
-    got = Harmed(victim.pid, lambda: harm(victim), "&pid=%d" % victim.pid)
+# All processes: the other one's samples are there, and each of these is in the profile or counted.
+victims = start_victims()
+got = Harmed(victims, HARMS).end()
+print("all: %d %s" % (got.status, got.counts))
+check(got.status == 200, "all: %d %s" % (got.status, got.body))
+check(sum(got.counts.values()) == 1 + len(victims), "all: %s" % got.counts)
+check(b"spin (spin.lark:1)" in got.profile, "the other one's samples are not there")
+named = [victim for victim in victims if b" %d" % victim.pid in got.profile]
+check(len(named) + got.counts["idle"] + got.counts["missed"] >= len(victims),
+      "%d are named: %s" % (len(named), got.counts))
+end_victims(victims)
+
+# Each of them alone: what it had written, or one line.
+victims = start_victims()
+alone = [Harmed([victim], [harm], "&pid=%d" % victim.pid)
+         for victim, harm in zip(victims, HARMS)]
+for got, harm in zip(alone, HARMS):
+    got.end()
     check(got.status == 200 or (got.status == 503 and got.body.count(b"\n") == 1 and
-                                len(got.body) > 20), "%s: %d %r" % (name, got.status, got.body))
-    print("%s: alone: %d %s" % (name, got.status, got.body if got.status != 200 else got.counts))
-    victim.send_signal(signal.SIGCONT)
-    kills(victim)
+                                len(got.body) > 20),
+          "%s: %d %r" % (harm.__name__, got.status, got.body))
+    print("%s: alone: %d %s" % (harm.__name__, got.status,
+                                got.body if got.status != 200 else got.counts))
+end_victims(victims)
 check(server.ask("/debug/pprof/")[0] == 200, "is gone")
 check(server.end() == 0, "fails when it is ended")
 

@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def push(*words, seconds="2", queue="queue"):
+def push(*words, seconds="1", queue="queue"):
     command = [jsprof, "push", "--seconds", seconds, "--queue", queue, "--pid", pid, *words]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
@@ -143,7 +143,6 @@ check("gone from the queue" not in end(first, 0, " 0 refused, 0 dropped"), "is d
 # One that is killed leaves the queue to the next one soon: a signal ends the window, too.
 first = push("--to", "pyroscope", address, seconds="3000", queue="q.two")
 until(lambda: children(first.pid), "has no recorder")
-time.sleep(0.5)
 first.kill()
 first.communicate()
 first = push("--to", "pyroscope", address, seconds="3000", queue="q.two")
@@ -192,13 +191,11 @@ port = engine.server_port
 engine.shutdown()
 engine.server_close()
 process = push("--to", "pyroscope", address)
-limit = time.monotonic() + 60
-while len(os.listdir("queue")) < 2:
-    check(time.monotonic() < limit, "nothing waits on disk")
-    time.sleep(0.1)
+until(lambda: len(requests("queue")) >= 2, "nothing waits on disk")
+recorders = children(process.pid)
 process.kill()
 process.communicate()
-time.sleep(0.3)
+until(lambda: not any(os.path.exists("/proc/%d" % pid) for pid in recorders), "its child goes on")
 waiting = len([f for f in os.listdir("queue") if f.endswith(".push")])
 engine = Engine([], port)
 end(push("--to", "pyroscope", "--windows", "1", address), 0, "%d sent" % (waiting + 1),
@@ -212,10 +209,7 @@ engine.server_close()
 with open("queue/000000000000000000000-000000.push", "wb") as f:
     f.write(b"/ingest\nx\n" + b"y" * (1 << 20))
 process = push("--to", "pyroscope", "--queue-mib", "1", "http://127.0.0.1:9")
-limit = time.monotonic() + 60
-while os.path.exists("queue/000000000000000000000-000000.push"):
-    check(time.monotonic() < limit, "the queue has no bound")
-    time.sleep(0.1)
+until(lambda: not os.path.exists("queue/000000000000000000000-000000.push"), "has no bound")
 until(lambda: requests("queue"), "nothing waits")
 process.terminate()
 made, *rest, wait = account(end(process, 1, "1 dropped"))
@@ -299,7 +293,6 @@ while not os.path.isfile("q.gone"):
     except FileExistsError:
         pass
 until(lambda: "no profile can be put there" in open("q.err").read(), "loses them without a word")
-time.sleep(4)
 os.unlink("q.gone")
 until(lambda: requests("q.gone"), "the queue is not made again")
 process.terminate()
@@ -308,5 +301,5 @@ error = open("q.err").read()
 check(error.count("no profile can be put there: Not a directory") == 1, error)
 check("the folder was removed" in error and "can be put there again" in error, error)
 made, sent, refused, dropped, wait = account(error)
-check(made == sent + refused + dropped + wait and dropped >= 3 and wait, error)
+check(made == sent + refused + dropped + wait and dropped and wait, error)
 engine.plan = []

@@ -63,7 +63,7 @@ is_rc 1
 says 'another command records this process'
 cmp -s a.cap old.cap || wrong 'the refused recording replaced a capture'
 [ "$(echo old.cap*)" = old.cap ] || wrong "leaves $(echo old.cap*)"
-sleep 0.3
+until [ -s first.cap ] && "$jsprof" report first.cap >/dev/null 2>&1; do sleep 0.05; done
 kill -INT $first
 wait $first || wrong 'the interrupted recording fails'
 is_whole first.cap
@@ -73,8 +73,8 @@ is_whole first.cap
 first=$!
 until "$jsprof" ps --csv | grep -q ",recording,"; do sleep 0.05; done
 kill -HUP $first
-sleep 0.5
 ran='record under nohup'
+until "$jsprof" report hung.cap >/dev/null 2>&1 || ! kill -0 $first; do sleep 0.05; done
 "$jsprof" ps --csv | grep -q ",recording," || wrong 'ends with a hangup'
 kill -TERM $first
 wait $first || wrong 'fails'
@@ -144,7 +144,7 @@ fn tick(n) {
 after(1, tick, 0);
 END
 start "$lark" --profile-control --profile-tasks --profile-alloc=1000 ticks.lark
-run record --seconds 2 -o tasks.cap $pid
+run record --seconds 1 -o tasks.cap $pid
 is_rc 0
 run loop --csv tasks.cap
 grep -q '^"timeout","tick (ticks.lark:1)",[1-9]' out || wrong 'has no runs of tasks'

@@ -84,6 +84,8 @@ status, body, answer = ask("/debug/pprof/", method="HEAD")
 check(status == 200 and not body, "HEAD has a body")
 check(b"/debug/pprof/profile" in ask("/debug/pprof/")[1], "the index has no profile")
 
+# With a twelfth of a processor a second has 83 samples at 1000 Hz: none of them comes with a chance
+# of e^-83. At the usual 100 Hz it would be e^-8.
 # Profiles, while 40 connections say nothing and one reads nothing.
 silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
 lazy = socket.create_connection(("127.0.0.1", port))
@@ -93,7 +95,7 @@ lazy.sendall(b"GET /debug/jsprof/flamegraph?seconds=1 HTTP/1.1\r\nHost: localhos
 time.sleep(1.5)
 until_ready()
 start = time.monotonic()
-status, body, answer = ask("/debug/pprof/profile?seconds=1")
+status, body, answer = ask("/debug/pprof/profile?seconds=1&hz=1000")
 took = time.monotonic() - start
 check(status == 200, "no profile: %s" % body)
 check(answer.getheader("Content-Type") == "application/octet-stream", "is of another type")
@@ -131,19 +133,19 @@ def with_counts(path, wanted):
 
 # It says who is not in it, and why.
 all_there = {"present": 2, "idle": 1, "missed": 0, "busy": 0, "silent": 0}
-profile = gzip.decompress(with_counts("/debug/pprof/profile?seconds=3", all_there))
+profile = gzip.decompress(with_counts("/debug/pprof/profile?seconds=1&hz=1000", all_there))
 check(b"2 of 3 processes are in the profile; no sample: %d" % asleep in profile,
       "the profile does not say that %d has no sample" % asleep)
-with_counts("/debug/jsprof/report?seconds=3", all_there)
+with_counts("/debug/jsprof/report?seconds=1&hz=1000", all_there)
 lasted = seconds_of(gzip.decompress(ask("/debug/pprof/profile?seconds=1&pid=%d" % asleep)[1]))
 check(lasted >= 0.5, "a profile of 1 s without samples is of %.3f s" % lasted)
 for s in silent + [lazy]:
     s.close()
-status, body, answer = ask("/debug/jsprof/report?seconds=1&pid=%d" % pids[0])
+status, body, answer = ask("/debug/jsprof/report?seconds=1&hz=1000&pid=%d" % pids[0])
 check(status == 200 and b"spin (spin.lark:1)" in body and b"turn" not in body, "report: %s" % body)
-status, body, answer = ask("/debug/jsprof/flamegraph?seconds=1&host=lark")
+status, body, answer = ask("/debug/jsprof/flamegraph?seconds=1&hz=1000&host=lark")
 check(status == 200 and b"<html" in body and b"spin" in body, "flamegraph: %s" % body[:200])
-body = with_counts("/debug/jsprof/otlp?seconds=3", all_there)
+body = with_counts("/debug/jsprof/otlp?seconds=1&hz=1000", all_there)
 check(b"process.runtime.name" in body and b"/of-spin" in body, "otlp: %s" % body[:200])
 status, body, answer = ask("/debug/pprof/profile?seconds=1&host=another")
 check(status == 503 and b"has this pid or host" in body, "has a host that is not there: %s" % body)
@@ -179,7 +181,7 @@ until_ready()
 
 # A process that hangs does not keep the others' profile.
 os.kill(pids[1], signal.SIGSTOP)
-status, body, answer = ask("/debug/pprof/profile?seconds=2")
+status, body, answer = ask("/debug/pprof/profile?seconds=2&hz=1000")
 check(status == 200 and b"spin (spin.lark:1)" in gzip.decompress(body), "one hangs: %d" % status)
 lasted = seconds_of(gzip.decompress(body))
 check(lasted >= 1, "one hangs: a profile of 2 s is of %.3f s" % lasted)
