@@ -192,13 +192,4 @@ TEST(hour_of_fifty_threads_has_its_shares)
     ROWS_LOOK(rows);
 }
 
-int main(void)
-{
-    RUN(hour_of_fifty_threads_has_its_shares);
-    RUN(program_in_step_with_the_tick_has_its_shares);
-    RUN(functions_after_a_sleep_have_their_shares);
-    RUN(program_beside_others_has_its_shares);
-    RUN(threads_of_three_milliseconds_have_their_shares_together);
-    RUN(process_that_is_stopped_has_its_shares);
-    return DONE();
-}
+TEST_MAIN()

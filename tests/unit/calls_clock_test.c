@@ -76,11 +76,4 @@ TEST(ticks_become_ns_without_overflow)
     CHECK_EQ(jsp_calls_clock_ns(UINT64_MAX / 4, 4000000000u), UINT64_MAX / 16);
 }
 
-int main(void)
-{
-    RUN(rate_of_the_counter_is_that_of_the_next_milliseconds);
-    RUN(counter_that_runs_on_is_no_cause_for_alarm);
-    RUN(counter_that_jumped_is_told_and_its_rate_not_believed);
-    RUN(ticks_become_ns_without_overflow);
-    return DONE();
-}
+TEST_MAIN()

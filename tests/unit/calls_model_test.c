@@ -281,9 +281,4 @@ TEST(cost_of_counting_is_taken_out_of_every_cell)
     finish();
 }
 
-int main(void)
-{
-    RUN(every_cell_is_what_a_plain_count_of_the_same_random_trees_comes_to);
-    RUN(cost_of_counting_is_taken_out_of_every_cell);
-    return DONE();
-}
+TEST_MAIN()

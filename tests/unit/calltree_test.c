@@ -130,11 +130,4 @@ TEST(two_profiles_share_nodes_by_the_numbers_that_their_functions_get)
     end();
 }
 
-int main(void)
-{
-    RUN(stacks_share_their_callers);
-    RUN(recursion_is_folded_when_asked);
-    RUN(a_tree_from_the_leaves_has_them_below_the_root);
-    RUN(two_profiles_share_nodes_by_the_numbers_that_their_functions_get);
-    return DONE();
-}
+TEST_MAIN()

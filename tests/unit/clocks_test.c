@@ -43,11 +43,4 @@ TEST(unit_of_values_follows_the_clock)
     CHECK_STR(jsp_unit_name(JSP_VALUE_COUNT), "samples");
 }
 
-int main(void)
-{
-    RUN(each_clock_is_found_by_its_key);
-    RUN(words_that_only_resemble_a_key_name_no_clock);
-    RUN(message_lists_all_keys);
-    RUN(unit_of_values_follows_the_clock);
-    return DONE();
-}
+TEST_MAIN()

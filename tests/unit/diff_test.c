@@ -189,13 +189,4 @@ TEST(change_that_is_no_surprise_needs_so_many_times_the_samples)
     CHECK_EQ(jsp_diff_times(0.99, 1), 0);
 }
 
-int main(void)
-{
-    RUN(a_change_counts_when_chance_does_not_explain_it);
-    RUN(equal_programs_seldom_differ);
-    RUN(the_largest_change_comes_first_not_the_largest_function);
-    RUN(neighbours_add_up_under_recursion);
-    RUN(a_sum_knows_its_ranks);
-    RUN(change_that_is_no_surprise_needs_so_many_times_the_samples);
-    return DONE();
-}
+TEST_MAIN()

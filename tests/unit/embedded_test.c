@@ -450,22 +450,4 @@ TEST(words_of_another_version_are_skipped_and_a_bad_line_is_passed)
     CHECK(at == end);
 }
 
-int main(void)
-{
-    RUN(a_block_reads_back);
-    RUN(a_weight_reads_back_with_its_lines);
-    RUN(rows_read_back);
-    RUN(a_state_reads_back);
-    RUN(the_name_of_a_system_call_reads_back);
-    RUN(a_kind_reads_back);
-    RUN(a_loop_reads_back);
-    RUN(the_head_of_a_listing_reads_back);
-    RUN(a_row_reads_back_with_its_targets);
-    RUN(each_record_of_calls_reads_back);
-    RUN(a_commit_of_another_version_is_read_as_far_as_it_is_known);
-    RUN(a_thread_reads_back);
-    RUN(a_total_reads_back);
-    RUN(a_session_reads_back);
-    RUN(words_of_another_version_are_skipped_and_a_bad_line_is_passed);
-    return DONE();
-}
+TEST_MAIN()

@@ -446,25 +446,4 @@ TEST(a_walk_gives_every_counted_sample_and_no_other)
     }
 }
 
-int main(void)
-{
-    RUN(only_keeps_whole_stacks_with_a_match);
-    RUN(under_cuts_the_callers_off);
-    RUN(not_drops_whole_stacks_with_a_match);
-    RUN(not_looks_at_what_focus_and_under_have_left);
-    RUN(what_hide_drops_counts_for_its_caller);
-    RUN(focus_cuts_the_callers_off_the_outermost_match);
-    RUN(the_top_of_a_kind_begins_at_its_innermost_frame);
-    RUN(collapsed_recursion_keeps_one_call_of_a_function_and_the_innermost_as_self);
-    RUN(a_function_answers_to_its_name_without_file_or_arguments);
-    RUN(hidden_system_code_counts_for_its_caller);
-    RUN(a_category_is_of_the_innermost_function);
-    RUN(a_function_counts_as_jit_or_as_script_by_how_it_ran);
-    RUN(a_group_counts_a_stack_once_and_its_innermost_frame_as_self);
-    RUN(a_tier_is_recorded_with_the_kind_and_makes_no_other_function);
-    RUN(modules_are_files_or_words_in_brackets);
-    RUN(wrong_rules_and_expressions_are_refused_with_a_reason);
-    RUN(a_span_of_time_counts_from_the_start_and_is_half_open);
-    RUN(a_walk_gives_every_counted_sample_and_no_other);
-    return DONE();
-}
+TEST_MAIN()

@@ -103,11 +103,4 @@ TEST(rows_that_stay_are_found_after_a_drop)
     jsp_fold_close(f);
 }
 
-int main(void)
-{
-    RUN(equal_samples_are_one_row_and_others_are_not);
-    RUN(full_table_refuses_new_rows_and_takes_old_ones);
-    RUN(sorted_rows_are_in_the_order_of_their_nodes_and_are_found);
-    RUN(rows_that_stay_are_found_after_a_drop);
-    return DONE();
-}
+TEST_MAIN()

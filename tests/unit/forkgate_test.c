@@ -164,12 +164,4 @@ TEST(child_walks_though_its_parent_was_in_a_walk_or_another_fork)
     CHECK(is_quick);
 }
 
-int main(void)
-{
-    RUN(other_threads_walk_before_and_after_a_fork_but_not_meanwhile);
-    RUN(fork_waits_for_the_walk_that_is_under_way);
-    RUN(fork_gives_a_walk_that_does_not_end_a_second_asleep_and_goes_on);
-    RUN(no_fork_meets_a_walk);
-    RUN(child_walks_though_its_parent_was_in_a_walk_or_another_fork);
-    return DONE();
-}
+TEST_MAIN()

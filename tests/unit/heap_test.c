@@ -158,13 +158,4 @@ TEST(a_block_represents_its_size_divided_by_its_chance)
         }
 }
 
-int main(void)
-{
-    RUN(values_are_bytes_and_weights_are_blocks);
-    RUN(what_was_freed_is_not_live);
-    RUN(an_address_that_is_used_again_was_freed_before);
-    RUN(the_usual_measure_does_not_see_allocations);
-    RUN(defective_allocations_are_skipped_and_counted);
-    RUN(a_block_represents_its_size_divided_by_its_chance);
-    return DONE();
-}
+TEST_MAIN()

@@ -129,9 +129,4 @@ TEST(code_that_stays_is_always_found_when_nobody_changes_it)
     jsp_codes_free(&codes);
 }
 
-int main(void)
-{
-    RUN(look_up_while_code_comes_and_goes_is_unknown_or_right);
-    RUN(code_that_stays_is_always_found_when_nobody_changes_it);
-    return DONE();
-}
+TEST_MAIN()

@@ -309,16 +309,4 @@ TEST(each_sample_has_its_rows_whichever_have_none)
     end();
 }
 
-int main(void)
-{
-    RUN(rows_come_back_as_they_were_registered);
-    RUN(a_pc_is_in_the_last_row_that_begins_at_or_before_it);
-    RUN(functions_that_no_sample_met_are_not_in_the_file);
-    RUN(a_second_listing_of_one_name_is_refused_and_the_file_says_so);
-    RUN(what_can_not_be_a_listing_is_refused_and_changes_nothing);
-    RUN(a_long_listing_goes_through_a_small_buffer_in_parts);
-    RUN(each_of_many_listings_is_found_and_by_a_short_way);
-    RUN(listings_end_at_their_limit);
-    RUN(each_sample_has_its_rows_whichever_have_none);
-    return DONE();
-}
+TEST_MAIN()

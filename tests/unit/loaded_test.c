@@ -97,7 +97,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     snprintf(copy, sizeof copy, "%s/libcopy.so", folder);
-    RUN(library_that_was_built_anew_is_another);
+    RUN_ALL();
     unlink(copy);
     rmdir(folder);
     return DONE();

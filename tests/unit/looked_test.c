@@ -80,9 +80,4 @@ TEST(threads_that_a_tick_meets_have_as_many_expirations_as_their_time)
     CHECK(lives_are_off(life_by_tick) <= LIVES_OFF);
 }
 
-int main(void)
-{
-    RUN(threads_of_one_look_have_as_many_expirations_as_their_time);
-    RUN(threads_that_a_tick_meets_have_as_many_expirations_as_their_time);
-    return DONE();
-}
+TEST_MAIN()

@@ -378,22 +378,4 @@ TEST(no_frames_are_no_frames)
     CHECK_EQ(merged[0].id, 77);
 }
 
-int main(void)
-{
-    RUN(random_stacks_come_out_as_they_were_called);
-    RUN(each_native_activation_of_a_loop_takes_one_run_of_frames);
-    RUN(frames_before_the_first_entry_are_outside_of_all_loops);
-    RUN(function_that_is_only_called_takes_no_loop_of_its_callers);
-    RUN(call_at_the_very_end_of_a_loop_is_inside_of_it);
-    RUN(cut_leaves_leave_their_mark_innermost);
-    RUN(c_frames_that_were_left_out_are_one_with_a_name);
-    RUN(activations_that_were_left_out_stand_where_they_were);
-    RUN(leaf_inside_a_gap_of_the_vm_stays_in_the_innermost_loop);
-    RUN(only_native_frames_stay_as_they_are);
-    RUN(only_vm_frames_are_ordered_by_address);
-    RUN(frames_without_any_address_stand_inside_of_what_has_one);
-    RUN(frame_at_the_seam_belongs_to_the_caller);
-    RUN(run_that_goes_up_keeps_its_own_order);
-    RUN(no_frames_are_no_frames);
-    return DONE();
-}
+TEST_MAIN()

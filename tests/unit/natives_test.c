@@ -394,19 +394,4 @@ TEST(lines_are_asked_at_the_call_and_answers_reach_the_frames)
     }
 }
 
-int main(void)
-{
-    RUN(function_has_the_name_that_its_file_gives_it);
-    RUN(another_file_at_the_path_gives_no_names);
-    RUN(build_id_decides_over_inode_and_time);
-    RUN(what_is_no_readable_file_says_so_and_is_never_followed);
-    RUN(frames_of_the_interpreter_show_only_when_asked_for);
-    RUN(edges_of_a_loop_belong_to_it_as_its_end_does_not);
-    RUN(code_of_a_loop_that_is_mapped_once_more_belongs_to_it);
-    RUN(file_with_many_loops_is_read_in_time);
-    RUN(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost);
-    RUN(loop_that_ends_before_it_starts_is_refused_and_said);
-    RUN(functions_of_one_name_in_two_files_are_two);
-    RUN(lines_are_asked_at_the_call_and_answers_reach_the_frames);
-    return DONE();
-}
+TEST_MAIN()

@@ -85,9 +85,4 @@ TEST(time_grows_as_the_number_of_strings_does)
     done(&many);
 }
 
-int main(void)
-{
-    RUN(string_that_was_added_is_found_again_as_it_was);
-    RUN(time_grows_as_the_number_of_strings_does);
-    return DONE();
-}
+TEST_MAIN()

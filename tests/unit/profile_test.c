@@ -153,13 +153,4 @@ TEST(a_long_load_says_how_far_it_is)
     free(b.bytes);
 }
 
-int main(void)
-{
-    RUN(self_and_total_are_counted_in_both_byte_orders);
-    RUN(recursion_does_not_count_a_sample_twice);
-    RUN(threads_are_apart_and_can_be_chosen);
-    RUN(many_stacks_and_names_outgrow_every_first_table);
-    RUN(a_long_load_says_how_far_it_is);
-    RUN(samples_are_told_in_file_order_with_their_stack_and_time);
-    return DONE();
-}
+TEST_MAIN()

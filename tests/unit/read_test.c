@@ -317,23 +317,4 @@ TEST(varint_ends_at_the_buffer_and_at_64_bits)
     CHECK(!jsp_read_varint(&at, more + 10, &v));
 }
 
-int main(void)
-{
-    RUN(little_endian_capture_reads_as_written);
-    RUN(big_endian_capture_reads_as_written);
-    RUN(last_chunk_is_known_in_both_byte_orders);
-    RUN(zero_length_ends_the_reading_and_not_the_reader);
-    RUN(short_length_is_refused);
-    RUN(unaligned_length_is_refused);
-    RUN(length_beyond_the_file_is_a_cut);
-    RUN(truncated_tail_keeps_the_frames_before);
-    RUN(unknown_types_are_skipped_and_counted);
-    RUN(sample_that_claims_more_addresses_than_it_has_is_refused);
-    RUN(text_without_its_end_stops_at_the_frame);
-    RUN(jitmap_that_promises_too_much_gives_what_it_has);
-    RUN(chunk_longer_than_its_frame_is_refused);
-    RUN(frames_too_short_for_their_type_are_refused);
-    RUN(what_is_no_capture_is_refused_with_its_reason);
-    RUN(varint_ends_at_the_buffer_and_at_64_bits);
-    return DONE();
-}
+TEST_MAIN()

@@ -96,9 +96,4 @@ TEST(and_so_in_the_other_byte_order)
     round_trip(true);
 }
 
-int main(void)
-{
-    RUN(names_and_maps_that_change_keep_their_samples);
-    RUN(and_so_in_the_other_byte_order);
-    return DONE();
-}
+TEST_MAIN()

@@ -170,16 +170,4 @@ TEST(different_programs_remain_different)
     end();
 }
 
-int main(void)
-{
-    RUN(two_folders_are_cut_off);
-    RUN(a_relative_path_is_below_the_folder_without_a_name);
-    RUN(a_program_may_have_two_parts);
-    RUN(files_of_one_name_are_told_apart_by_their_folders);
-    RUN(a_file_that_moved_takes_no_other_with_it);
-    RUN(a_tie_between_two_folders_pairs_neither);
-    RUN(a_second_function_decides_between_two_folders);
-    RUN(a_folder_below_the_other_is_no_tie);
-    RUN(different_programs_remain_different);
-    return DONE();
-}
+TEST_MAIN()

@@ -114,10 +114,4 @@ TEST(samples_count_while_a_mark_is_open)
     end();
 }
 
-int main(void)
-{
-    RUN(spans_of_a_name_are_in_order_and_joined);
-    RUN(spans_are_half_open);
-    RUN(samples_count_while_a_mark_is_open);
-    return DONE();
-}
+TEST_MAIN()

@@ -196,11 +196,4 @@ TEST(a_reader_gets_the_labels_of_one_call_or_none)
     end();
 }
 
-int main(void)
-{
-    RUN(labels_come_back_and_equal_ones_are_stored_once);
-    RUN(labels_are_gone_after_one_turn_of_the_ring);
-    RUN(labels_that_stay_the_same_are_stored_again_before_they_are_gone);
-    RUN(a_reader_gets_the_labels_of_one_call_or_none);
-    return DONE();
-}
+TEST_MAIN()

@@ -342,14 +342,4 @@ TEST(names_of_many_calls_are_kept)
     jsp_states_free(&s);
 }
 
-int main(void)
-{
-    RUN(samples_keep_their_states);
-    RUN(and_compact_samples);
-    RUN(merged_captures_keep_the_states_of_each);
-    RUN(time_without_a_processor_is_a_frame_of_its_own);
-    RUN(the_bytes_mean_what_the_page_says);
-    RUN(lies_are_refused_and_said);
-    RUN(names_of_many_calls_are_kept);
-    return DONE();
-}
+TEST_MAIN()

@@ -339,17 +339,7 @@ TEST(an_address_of_the_kernel_is_the_kernels_at_least)
 
 int main(void)
 {
-    RUN(every_address_has_its_name_for_both_kinds_of_readers);
-    RUN(an_address_seen_later_widens_its_entry);
-    RUN(a_function_without_a_symbol_has_the_name_that_the_host_gave);
-    RUN(a_bundle_that_goes_on_in_a_child_has_the_names_given_before);
-    RUN(a_bundle_of_another_file_has_the_names_after_the_first_is_closed);
-    RUN(a_closed_library_keeps_the_names_it_was_seen_with);
-    RUN(a_library_closed_before_its_names_were_read_has_them_by_the_map_it_was_in);
-    RUN(markers_and_tagged_addresses_are_not_ours);
-    RUN(too_many_addresses_are_counted);
-    RUN(the_kernels_functions_are_found_in_any_order);
-    RUN(an_address_of_the_kernel_is_the_kernels_at_least);
+    RUN_ALL();
     jsp_bundle_close(bundle);
     free(file);
     return DONE();

@@ -208,12 +208,4 @@ TEST(records_without_a_thread_are_refused)
     jsp_read_close(&r);
 }
 
-int main(void)
-{
-    RUN(every_record_is_read_as_it_was_written);
-    RUN(a_record_that_is_cut_is_refused);
-    RUN(what_a_capture_claims_wrongly_is_counted);
-    RUN(a_circle_of_parents_can_not_be_written);
-    RUN(records_without_a_thread_are_refused);
-    return DONE();
-}
+TEST_MAIN()

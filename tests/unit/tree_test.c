@@ -60,9 +60,4 @@ TEST(direct_recursion_is_one_node_unless_asked_for)
     unloaded();
 }
 
-int main(void)
-{
-    RUN(tree_stands_on_its_roots_or_on_its_leaves);
-    RUN(direct_recursion_is_one_node_unless_asked_for);
-    return DONE();
-}
+TEST_MAIN()

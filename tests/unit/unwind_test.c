@@ -68,27 +68,12 @@ static __attribute__((noinline)) int deep(int depth)
     return (int)here.sp;
 }
 
-TEST(every_caller_is_in_the_list_and_further_up)
-{
-    deep_again = deep;
-    deep(7);
-    CHECK(is_end(deep_stop));
-    for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
-        CHECK_EQ(frames[i + 1].ip, called_from[i]);
-    if (!CHECK(out.n > 9))
-        return;
-    for (uint32_t i = 1; i < out.n; i++)
-        CHECK(frames[i].cfa > frames[i - 1].cfa);
-    CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
-}
-
 static uint32_t rows_at(uintptr_t pc)
 {
     const struct jsp_unwind_object *o = jsp_unwind_map_find(jsp_objects_map(&objects), pc);
     return o ? o->n_rows : 0;
 }
 
-/* main calls this first: no object has been met yet. */
 /* Walk again and again as one sample, and return the system calls for frames without rows. */
 static uint32_t calls_of_one_sample(void)
 {
@@ -119,6 +104,7 @@ static __attribute__((noinline)) void from_unread_code(const struct jsp_unwind_o
     unwinder.n_callers = 0;
 }
 
+/* This case is the first and the next one the second: no object has been met yet. */
 TEST(frames_between_are_not_skipped_while_an_object_has_no_rows)
 {
     const struct jsp_unwind_map *map = jsp_objects_map(&objects);
@@ -177,6 +163,20 @@ TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
     CHECK_EQ(out.n, n_first);
     for (uint32_t i = 0; i < n_first; i++) /* this function calls from two places */
         CHECK(first[i].cfa == frames[i].cfa && (first[i].ip == frames[i].ip || i == 8));
+}
+
+TEST(every_caller_is_in_the_list_and_further_up)
+{
+    deep_again = deep;
+    deep(7);
+    CHECK(is_end(deep_stop));
+    for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
+        CHECK_EQ(frames[i + 1].ip, called_from[i]);
+    if (!CHECK(out.n > 9))
+        return;
+    for (uint32_t i = 1; i < out.n; i++)
+        CHECK(frames[i].cfa > frames[i - 1].cfa);
+    CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
 }
 
 TEST(a_full_list_keeps_the_innermost)
@@ -496,21 +496,7 @@ int main(void)
     if (high - low < STACK) /* musl tells what is mapped by now */
         low = high - STACK;
     jsp_unwinder_init(&unwinder, low, high, getpid());
-    RUN(frames_between_are_not_skipped_while_an_object_has_no_rows);
-    RUN(object_gets_its_rows_only_after_a_walk_has_met_it);
-    RUN(every_caller_is_in_the_list_and_further_up);
-    RUN(a_full_list_keeps_the_innermost);
-    RUN(a_full_list_keeps_the_outermost_too_where_it_is_asked_to);
-    RUN(outermost_frames_that_are_too_far_away_are_not_looked_for);
-    RUN(a_stack_of_unknown_bounds_is_read_through_the_kernel);
-    RUN(a_signal_handler_is_left_through_its_trampoline);
-    RUN(garbage_for_registers_stops_with_a_reason);
-    RUN(a_circle_of_frame_pointers_ends);
-    RUN(a_smashed_stack_never_faults);
-    RUN(a_thread_with_64_kib_is_walked_to_its_end);
-    RUN(an_opened_object_is_found_and_a_closed_one_is_not);
-    RUN(the_kernels_page_of_code_is_known);
-    RUN(behind_unknown_code_the_walk_goes_on_where_the_host_says);
+    RUN_ALL();
     jsp_objects_free(&objects);
     return DONE();
 }

@@ -322,20 +322,4 @@ TEST(coroutine_that_is_gone_ends_the_chain)
     root.resumer = NULL;
 }
 
-int main(void)
-{
-    RUN(end_pointer_takes_the_place_of_a_counter);
-    RUN(end_pointer_into_another_array_is_bad);
-    RUN(frames_of_the_resumers_are_further_out);
-    RUN(array_of_a_resumer_that_lacks_its_innermost_entries_is_cut);
-    RUN(coroutines_that_do_not_fit_keep_the_outermost_and_the_innermost_frames);
-    RUN(circle_of_coroutines_ends);
-    RUN(descriptions_with_two_ends_or_none_are_refused);
-    RUN(functions_of_one_name_are_kept_apart_by_the_line_of_their_definition);
-    RUN(frame_with_the_line_of_its_definition_keeps_its_pc);
-    RUN(callbacks_have_memory_for_names_until_the_sample_ends);
-    RUN(callbacks_read_memory_that_may_be_gone);
-    RUN(array_that_is_gone_is_bad_and_its_entries_are_not_read);
-    RUN(coroutine_that_is_gone_ends_the_chain);
-    return DONE();
-}
+TEST_MAIN()

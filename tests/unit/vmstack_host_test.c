@@ -399,24 +399,4 @@ TEST(all_forms_share_the_room)
     CHECK_EQ(record->cut, 4 + 2 + MAX);
 }
 
-int main(void)
-{
-    RUN(old_style_array_is_read_by_its_offsets);
-    RUN(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad);
-    RUN(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is);
-    RUN(capacity_is_read_anew_in_every_sample);
-    RUN(depth_of_eight_bytes_is_read_as_such);
-    RUN(depth_that_no_host_can_have_is_garbage_and_not_frames_cut);
-    RUN(array_that_moves_is_found_where_it_is);
-    RUN(entry_without_a_label_is_named_so_and_counted);
-    RUN(descriptions_that_can_not_be_read_are_refused);
-    RUN(callback_may_skip_an_entry_and_keep_its_stack_address);
-    RUN(another_thread_reads_the_same_array);
-    RUN(array_that_is_gone_gives_another_thread_no_frames);
-    RUN(another_thread_does_not_call_the_decoder);
-    RUN(walker_tells_innermost_first);
-    RUN(walker_with_more_frames_than_room_is_cut);
-    RUN(callers_in_c_are_no_frames_but_kept_for_the_unwinder);
-    RUN(all_forms_share_the_room);
-    return DONE();
-}
+TEST_MAIN()

@@ -332,24 +332,4 @@ TEST(links_that_took_many_questions_to_count_are_all_shown)
     CHECK_EQ(bad(), 0);
 }
 
-int main(void)
-{
-    RUN(array_is_read_outermost_first);
-    RUN(function_that_takes_a_slot_over_has_nothing_of_the_one_before);
-    RUN(array_at_its_capacity_is_whole_and_one_more_is_cut);
-    RUN(array_deeper_than_a_sample_keeps_its_leaf);
-    RUN(garbage_depth_reads_no_frame_that_is_not_there);
-    RUN(links_are_turned_around);
-    RUN(links_deeper_than_a_sample_keep_roots_and_leaf);
-    RUN(links_in_a_circle_come_to_an_end_and_are_not_shown);
-    RUN(link_below_the_stack_pointer_is_dead);
-    RUN(link_that_points_far_down_or_at_itself_is_not_followed);
-    RUN(links_of_one_c_function_are_shown_in_either_order);
-    RUN(links_that_longjmp_left_lead_to_those_that_are_still_there);
-    RUN(link_in_memory_that_is_gone_is_not_read);
-    RUN(function_of_a_link_that_was_overwritten_is_not_read);
-    RUN(link_that_names_what_is_no_function_is_not_shown);
-    RUN(dead_link_that_is_overwritten_while_it_is_read_leaves_no_frame_half_written);
-    RUN(links_that_took_many_questions_to_count_are_all_shown);
-    return DONE();
-}
+TEST_MAIN()

@@ -449,26 +449,4 @@ TEST(writer_to_nowhere_takes_all_without_a_descriptor)
     CHECK_EQ(jsp_writer_flush(&w), -EBADF);
 }
 
-int main(void)
-{
-    RUN(date_of_a_capture_is_that_of_the_c_library);
-    RUN(samples_are_refused_while_there_is_room_for_what_tells_of_losses);
-    RUN(longest_frame_fits_and_one_address_more_does_not);
-    RUN(embedded_file_larger_than_a_frame_becomes_several);
-    RUN(reserved_bytes_are_written_where_nothing_else_is_any_more);
-    RUN(pipe_has_no_place_that_could_be_reserved);
-    RUN(pipe_that_takes_little_at_a_time_gets_every_byte_in_order);
-    RUN(what_is_dropped_leaves_whole_frames_only);
-    RUN(pipe_nobody_reads_is_given_up_after_some_patience);
-    RUN(alarms_of_the_host_do_not_end_the_patience_with_a_pipe);
-    RUN(embedded_file_onto_a_pipe_that_is_full_is_waited_for);
-    RUN(full_disk_keeps_what_waits_and_the_shape_of_the_file);
-    RUN(limit_of_the_file_is_kept_to_the_byte_until_it_is_lifted);
-    RUN(pipe_whose_reader_left_is_an_errno);
-    RUN(descriptor_that_is_another_file_now_gets_nothing);
-    RUN(closed_descriptor_is_refused_at_open_and_at_flush);
-    RUN(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file);
-    RUN(closed_writer_takes_nothing_and_says_so);
-    RUN(writer_to_nowhere_takes_all_without_a_descriptor);
-    return DONE();
-}
+TEST_MAIN()
