@@ -99,13 +99,9 @@ static void check_pages(bool probes)
     CHECK(!jsp_memread_word(&mem, at, &value));
 }
 
-TEST(memory_that_can_not_be_read_is_refused_by_the_kernels_copy)
+TEST(memory_that_can_not_be_read_is_refused_by_copy_and_probe)
 {
     check_pages(false);
-}
-
-TEST(memory_that_can_not_be_read_is_refused_by_the_probe)
-{
     check_pages(true);
 }
 

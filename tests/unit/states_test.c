@@ -183,13 +183,9 @@ static void every_form(bool is_compact)
     jsp_bytes_free(&again);
 }
 
-TEST(samples_keep_their_states)
+TEST(samples_keep_their_states_in_every_form)
 {
     every_form(false);
-}
-
-TEST(and_compact_samples)
-{
     every_form(true);
 }
 
