@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "unit/calls.h"
+#include "signal/calls.h"
 
 #include "bench.h"
 

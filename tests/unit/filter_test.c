@@ -29,10 +29,8 @@ static void build(void)
 
 static bool load(const struct jsp_profile_options *options)
 {
-    char why[JSP_READ_WHY];
     build();
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, options), 0);
+    return loaded_with(options);
 }
 
 static void filtered(const struct jsp_filter_options *o)
@@ -61,7 +59,7 @@ static const struct {
     { { .hide = "^(work|main)" }, 4, 3, { { "leaf", 1, 1 }, { "[hidden]", 2, 2 } } },
     { { .hide = "^leaf$" }, 4, 3, { { "work(int)", 2, 2 } } }, /* it counts for its caller */
     { { .focus = "^(work|leaf)" }, 2, 2, { { "work(int)", 1, 2 }, { "leaf", 1, 1 } } },
-    { { .top_of = 1 + JSPROF_KIND_VM }, 4, 4, { { "work(int)", 1, 1 }, { "main (a.js:1)", 1, 2 } } },
+    { { .top_of = 1 + JSPROF_KIND_VM }, 4, 4, { { "leaf", 1, 1 }, { "main (a.js:1)", 1, 2 } } },
     { { .top_of = 1 + JSPROF_KIND_NATIVE }, 1, 1, { { "[libx.so.1]", 1, 1 } } },
     { { .hide_system = true }, 4, 3, { { "main (a.js:1)", 2, 4 } } },
 };
@@ -106,8 +104,7 @@ TEST(collapsed_recursion_keeps_one_call_of_a_function_and_the_innermost_as_self)
     build_sample(&b, deep, 5);
     build_sample(&b, left, 4);
     build_sample(&b, twice, 2);
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(loaded_with(NULL));
     CHECK_EQ(jsp_filter_open(&select.filter, &o, why), 0);
     for (int again = 0; again < 2; again++) {
         CHECK_EQ(jsp_select_frames(&select, &p, 0, frames), 3);
@@ -174,11 +171,9 @@ static void build_compiled(void)
 
 static void load_compiled(void)
 {
-    char why[JSP_READ_WHY];
     struct jsp_categories_defect defect;
     build_compiled();
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(loaded_with(NULL));
     CHECK_EQ(jsp_categories_open(&categories, (struct jsp_read_text){ 0 }, &defect), 0);
 }
 
@@ -249,7 +244,6 @@ TEST(a_tier_is_recorded_with_the_kind_and_makes_no_other_function)
                                       JSPROF_KIND_JIT | 15 << 4 }; /* unknown to us */
     struct jsp_groups *groups = NULL;
     uint8_t data[32];
-    char why[JSP_READ_WHY];
     size_t n = 0;
     build_start(&b, false);
     build_process(&b, "host script");
@@ -260,8 +254,7 @@ TEST(a_tier_is_recorded_with_the_kind_and_makes_no_other_function)
         sample(1, build_tag(i), 0, 0);
     }
     build_chunk(&b, "jsprof/frames", data, n);
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(loaded_with(NULL));
     CHECK_EQ(jsp_groups_open(&groups, JSP_GROUP_TIER, NULL), 0);
     CHECK_EQ(jsp_functions_build_by(&fs, &p, NULL, groups), 0);
     CHECK_EQ(p.n_functions, 1);

@@ -43,11 +43,8 @@ static void own(uint64_t first, const uint64_t *sizes, int n)
 
 static bool loaded_by(enum jsp_value measure)
 {
-    char why[JSP_READ_WHY];
     options = (struct jsp_profile_options){ .measure = measure };
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, &options), 0) &&
-           CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
+    return loaded_with(&options) && CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
 }
 
 TEST(values_are_bytes_and_weights_are_blocks)

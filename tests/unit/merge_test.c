@@ -180,10 +180,10 @@ static void cut(uint64_t cfa)
     stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, cfa };
 }
 
-/* Make a stack, outermost first. n7@800 is a native frame that ends at 800, n7 one of the usual end,
- * n7@- the outermost one; ~800 native frames that were left out; *2 an activation with 2 frames.
- * Frames of the VM are h (host), l (link), a (array), w (walker), with their address: l900. A frame
- * with e is the entry of a loop, with c an entry that was only called, with g a gap. */
+/* Make a stack, outermost first. n7@800 is a native frame that ends at 800, n7 one of the usual
+ * end, n7@- the outermost one; ~800 native frames that were left out; *2 an activation with two
+ * frames. Frames of the VM are h (host), l (link), a (array) and w (walker), with their address:
+ * l900. A frame with e is the entry of a loop, with c one that was only called, with g a gap. */
 static void make(const char *words)
 {
     begin();

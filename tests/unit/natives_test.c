@@ -4,25 +4,18 @@
  */
 #include "analyze/native_files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyze/functions.h"
 #include "analyze/lines.h"
 #include "analyze/tree.h"
-#include "capture_builder.h"
 #include "image/elf_debug.h"
 #include "image/maps.h"
-#include "jsprof.h"
-#include "test.h"
+#include "profile.h"
 
 static const uint64_t vm_outer = 0xE000000000000001u, vm_inner = 0xE000000000000002u;
 
-static struct builder b;
-static struct jsp_read r;
-static struct jsp_profile p;
 static struct jsp_profile_frame frames[JSP_PROFILE_DEPTH];
 
 /* What the captures of these tests say of the file that this test is. */
@@ -43,20 +36,6 @@ static uint64_t landmark(void)
 {
     uint64_t (*volatile call)(uint64_t) = natives_test_landmark;
     return (uint64_t)(uintptr_t)call;
-}
-
-static bool loaded(void)
-{
-    char why[JSP_READ_WHY];
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
-}
-
-static void unloaded(void)
-{
-    jsp_profile_free(&p);
-    jsp_read_close(&r);
-    free(b.bytes);
 }
 
 static void put_map(const struct jsp_map *m, const struct told *t)

@@ -57,7 +57,7 @@ TEST(string_that_was_added_is_found_again_as_it_was)
     done(&pool);
 }
 
-/* Where three of four slots are taken, 2.5 are looked at on average. By a list it would be thousands. */
+/* Where three of four slots are taken, 2.5 are looked at on average; by a list, thousands. */
 TEST(string_is_a_few_slots_after_its_hash)
 {
     struct jsp_pool pool = { 0 };

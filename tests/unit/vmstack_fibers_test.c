@@ -167,21 +167,20 @@ TEST(circle_of_coroutines_ends)
 
 TEST(descriptions_with_two_ends_or_none_are_refused)
 {
+    jsprof_stack bad[5];
     by_end(1);
-    vm.host.depth = &root.depth;
-    vm.host.depth_bytes = 4;
-    CHECK_EQ(jsp_vmstack_check(&vm.host), -EINVAL);
-    vm.host.depth = vm.host.end = NULL;
-    CHECK_EQ(jsp_vmstack_check(&vm.host), -EINVAL);
+    bad[0] = bad[1] = vm.host;
+    bad[0].depth = &root.depth;
+    bad[0].depth_bytes = 4;
+    bad[1].end = NULL;
     by_fibers(true);
-    vm.host.depth_at = 0;
-    CHECK_EQ(jsp_vmstack_check(&vm.host), -EINVAL);
-    by_fibers(true);
-    vm.host.end_at = JSPROF_NO_FIELD;
-    CHECK_EQ(jsp_vmstack_check(&vm.host), -EINVAL);
-    by_fibers(true);
-    vm.host.entries_at = JSPROF_NO_FIELD;
-    CHECK_EQ(jsp_vmstack_check(&vm.host), -EINVAL);
+    bad[2] = bad[3] = bad[4] = vm.host;
+    bad[2].depth_at = 0;
+    bad[3].end_at = JSPROF_NO_FIELD;
+    bad[4].entries_at = JSPROF_NO_FIELD;
+    for (int i = 0; i < 5; i++)
+        if (!CHECK_EQ(jsp_vmstack_check(&bad[i]), -EINVAL))
+            printf("# description %d\n", i);
 }
 
 /* -- Names ------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* unit/ask_test.c - src/sigsafe/ask.c and stack.c: a handler asks the drain to look at what is
+/* ask_test.c - src/sigsafe/ask.c and stack.c: a handler asks the drain to look at what is
  * loaded where a walk ended in unknown code, and only there; and whom it wakes. It asks for
  * the rows of an object once, when a sample has met it.
  *
