@@ -191,25 +191,42 @@ TEST(a_full_list_keeps_the_innermost)
     CHECK_EQ(frames[0].ip, here.pc);
 }
 
-/* For every size of list and of its end: the innermost, the outermost and one between, in
- * whose place the rest was. */
-static uint64_t roots_there; /* frames of this walk */
+static void (*bottom)(const struct jsp_regs_core *here);
 
-static int check_roots(int depth)
+static int descend(int depth)
 {
-    static struct jsp_rec_native part[MOST];
     if (depth) {
         int below = deep_again(depth - 1);
         return below + depth;
     }
     struct jsp_regs_core here = jsp_regs_here();
-    walk_from(&here);
+    bottom(&here);
+    return 0;
+}
+
+/* Call it that many frames down. */
+static void at_the_bottom(int depth, void (*what)(const struct jsp_regs_core *here))
+{
+    bottom = what;
+    deep_again = descend;
+    CHECK_EQ(descend(depth), (long long)depth * (depth + 1) / 2);
+    deep_again = deep;
+}
+
+/* For every size of list and of its end: the innermost, the outermost and one between, in
+ * whose place the rest was. */
+static uint32_t roots_there, roots_bad; /* frames of this walk, and wrong ones */
+
+static void check_roots(const struct jsp_regs_core *here)
+{
+    static struct jsp_rec_native part[MOST];
+    walk_from(here);
     uint32_t n = out.n, bad = 0;
     for (uint32_t max = 4; max <= n + 1; max++) {
         for (uint32_t roots = 2; roots < max; roots++) {
             struct jsp_unwound to = { .frames = part, .max = max, .roots = roots };
             enum jsp_unwind_stop stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects),
-                                                        &here, &to);
+                                                        here, &to);
             uint32_t gap = n > max ? max - roots : max, after = n - (max - gap - 1);
             bad += !is_end(stop) || to.n != (n > max ? max : n);
             bad += to.cut != (n > max ? n - max + 1 : 0);
@@ -223,15 +240,14 @@ static int check_roots(int depth)
         }
     }
     roots_there = n;
-    return (int)bad;
+    roots_bad = bad;
 }
 
 TEST(a_full_list_keeps_the_outermost_too_where_it_is_asked_to)
 {
-    deep_again = check_roots;
-    CHECK_EQ(check_roots(12), 12 * 13 / 2);
+    at_the_bottom(12, check_roots);
+    CHECK_EQ(roots_bad, 0);
     CHECK(roots_there > 14);
-    deep_again = deep;
 }
 
 static struct {
@@ -239,33 +255,25 @@ static struct {
     enum jsp_unwind_stop stop;
 } far;
 
-static int go_far(int depth)
+static void go_far(const struct jsp_regs_core *here)
 {
     static struct jsp_rec_native part[MOST];
-    if (depth) {
-        int below = deep_again(depth - 1);
-        return below + depth;
-    }
-    struct jsp_regs_core here = jsp_regs_here();
     far.out = (struct jsp_unwound){ .frames = part, .max = 20, .roots = 5 };
-    far.stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects), &here, &far.out);
-    return 0;
+    far.stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects), here, &far.out);
 }
 
 TEST(outermost_frames_that_are_too_far_away_are_not_looked_for)
 {
-    deep_again = go_far;
-    go_far(3000);
+    at_the_bottom(3000, go_far);
     CHECK(is_end(far.stop));
     CHECK_EQ(far.out.n, 20);
     CHECK(far.out.cut > 2900);
-    go_far(3 * JSP_UNWIND_BEYOND);
+    at_the_bottom(3 * JSP_UNWIND_BEYOND, go_far);
     CHECK_EQ(far.stop, JSP_STOP_FULL);
     CHECK_EQ(far.out.n, 16);
     CHECK_EQ(far.out.frames[15].ip, JSP_NATIVE_CUT);
     CHECK(far.out.frames[15].cfa == UINTPTR_MAX); /* frames of the VM are on this side of it */
     CHECK_EQ(far.out.cut, JSP_UNWIND_BEYOND + 5);
-    deep_again = deep;
 }
 
 TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
