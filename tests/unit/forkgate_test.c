@@ -13,7 +13,7 @@
 
 #include "test.h"
 
-enum { FORKS = 300, LONG = 20000 };
+enum { FORKS = 300, WHILE = 20 };
 
 static _Atomic int walking, walks; /* walks under way; begun so far */
 static _Atomic bool over;
@@ -54,7 +54,7 @@ TEST(other_threads_walk_before_and_after_a_fork_but_not_meanwhile)
     CHECK(other_may_walk());
 }
 
-/* Walks once, until long after a fork has begun to wait for it. */
+/* Walks once, and for a while after a fork has begun to wait for it, which it does for a second. */
 static void *walk_long(void *unused)
 {
     if (!jsp_forkgate_enter())
@@ -62,7 +62,7 @@ static void *walk_long(void *unused)
     atomic_store(&walking, 1);
     while (!jsp_forkgate_is_closed())
         sched_yield();
-    for (int i = 0; i < LONG; i++)
+    for (int i = 0; i < WHILE; i++)
         sched_yield();
     atomic_store(&walking, 0);
     jsp_forkgate_leave();

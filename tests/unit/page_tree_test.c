@@ -61,12 +61,14 @@ static void make(uint32_t samples, uint32_t more)
 TEST(branches_of_any_size_are_dropped)
 {
     make(10, 1);
+    make(70000, 700);
     make(10000000, 100000);
 }
 
 TEST(branches_of_one_size_are_dropped_together)
 {
     make(10, 0);
+    make(70000, 0);
 }
 
 int main(void)
