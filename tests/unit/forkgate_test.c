@@ -78,6 +78,8 @@ TEST(fork_waits_for_the_walk_that_is_under_way)
         sched_yield();
     jsp_forkgate_close();
     CHECK_EQ(atomic_load(&walking), 0);
+    while (atomic_load(&walking)) /* until it has seen the gate closed */
+        sched_yield();
     jsp_forkgate_open();
     pthread_join(thread, NULL);
 }
