@@ -17,6 +17,11 @@ $(grep -nE '(^|[;&|({ ])sleep [0-9.]' tests/cli/*.sh tests/export/*.sh tests/rea
     tests/check/[!kr]*.sh | grep -v callgrind.sh || true)
 $(grep -nE '\b(clock_)?(nano|u)?sleep\(' tests/unit/*.[ch] tests/sim/*.[ch] || true)
 END
+# The one about a clock decides by bounds that hold however late its thread is.
+refuse 'a test of make check reads a clock' <<END
+$(grep -nE '\b(clock_gettime|clock|time|gettimeofday)\(|jsp_now_ns\(|host_(ns|burn)' \
+    tests/unit/*.[ch] tests/sim/*.[ch] | grep -v calls_clock_test || true)
+END
 refuse 'a test is tried until it passes' <<END
 $(grep -snwE 'thrice|ALONE' tests/run.sh tests/*/*.sh Makefile .ci/* |
     grep -v '^tests/check/kinds.sh' || true)

@@ -97,6 +97,7 @@ TEST(bad_string) { CHECK_STR("a", NULL); }
 TEST(bad_truth) { CHECK(0); }
 TEST(bad_idle) {}
 TEST(skipped) { SKIP("no reason"); }
+TEST(never_run) { CHECK(1); }
 int main(void)
 {
     RUN(good); RUN(bad_number); RUN(bad_string); RUN(bad_truth); RUN(bad_idle);
@@ -107,6 +108,6 @@ END
 $CC -std=c11 -D_GNU_SOURCE -Wall -Wextra ${WERROR:-} -I"$SRCDIR/tests/unit" \
     -o "$tmp/harness" "$tmp/harness.c"
 B=$tmp/b sh "$SRCDIR/tests/run.sh" "$tmp/harness" >"$tmp/out" && bad=1
-[ "$(tail -n 1 "$tmp/out")" = '1 passed, 4 failed, 1 skipped' ] ||
+[ "$(tail -n 1 "$tmp/out")" = '1 passed, 5 failed, 1 skipped' ] ||
     { cat "$tmp/out"; bad=1; }
 exit $bad

@@ -97,31 +97,6 @@ static int threads(jsprof_reader *r)
     return 0;
 }
 
-static int info(jsprof_reader *r)
-{
-    jsprof_read_info i = { .size = sizeof i };
-    jsprof_read_loss loss = { .size = sizeof loss };
-    jsprof_read_defect defect = { .size = sizeof defect };
-    jsprof_read_datum datum = { .size = sizeof datum };
-    jsprof_read_file file = { .size = sizeof file };
-    jsprof_read_process process = { .size = sizeof process };
-    jsprof_read_about(r, &i);
-    printf("%s,%s,%u,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%d\n", i.version, i.clock, i.hz,
-           i.state, i.samples, i.expirations, i.kept, i.is_whole);
-    for (uint64_t n = 0; jsprof_read_losses(r, JSPROF_READ_ALL, n, &loss, 1) == 1; n++)
-        printf("%s %" PRIu64 "\n", loss.key, loss.count);
-    for (uint64_t n = 0; jsprof_read_defects(r, n, &defect, 1) == 1; n++)
-        printf("%s, %" PRIu64 " from byte %" PRIu64 "\n", defect.what, defect.count,
-               defect.offset);
-    for (uint64_t n = 0; jsprof_read_metadata(r, n, &datum, 1) == 1; n++)
-        printf("%s=%s\n", datum.key, datum.value);
-    for (uint64_t n = 0; jsprof_read_files(r, n, &file, 1) == 1; n++)
-        printf("%s has %" PRIu64 " bytes\n", file.path, file.n_bytes);
-    for (uint64_t n = 0; jsprof_read_processes(r, n, &process, 1) == 1; n++)
-        printf("%d %s\n", process.pid, process.command);
-    return 0;
-}
-
 static int tree(jsprof_reader *r)
 {
     jsprof_read_tree *t;
@@ -415,7 +390,7 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(jsprof_reader *r);
     } verbs[] = { { "report", report }, { "samples", samples }, { "threads", threads },
-                  { "info", info }, { "tree", tree }, { "callers", callers }, { "list", list },
+                  { "tree", tree }, { "callers", callers }, { "list", list },
                   { "counters", counters }, { "calls", calls }, { "edges", edges },
                   { "annotate", annotate }, { "diff", diff }, { "tasks", tasks },
                   { "spreads", spreads } };

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "unit/control.h"
+#include "control.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

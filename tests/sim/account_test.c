@@ -262,16 +262,4 @@ TEST(turns_in_step_with_the_tick_on_one_processor_are_charged_to_their_beginning
     CHECK(sim_share(&s, A) > sim_truth(&s, A) + 20);
 }
 
-int main(void)
-{
-    RUN(time_without_samples_is_in_its_loss);
-    RUN(samples_that_find_the_ring_full_are_counted);
-    RUN(threads_that_end_after_a_sleep_have_all_of_it);
-    RUN(threads_that_end_after_a_tick_have_their_time);
-    RUN(process_that_is_stopped_each_second_has_its_time);
-    RUN(waits_for_a_processor_are_known);
-    RUN(threads_that_run_rarely_have_their_shares_by_ticks);
-    RUN(fork_loses_its_time_to_what_follows_if_the_sample_is_put_off);
-    RUN(turns_in_step_with_the_tick_on_one_processor_are_charged_to_their_beginning);
-    return DONE();
-}
+TEST_MAIN()

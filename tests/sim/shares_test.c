@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim.h"
 #include "test.h"
@@ -183,22 +184,15 @@ TEST(process_that_is_stopped_has_its_shares)
     ROWS_LOOK(rows);
 }
 
-TEST(hour_of_fifty_threads_has_its_shares)
+/* LONG=1: an hour, for which both clocks need some seconds. */
+TEST(fifty_services_have_their_shares)
 {
-    static const struct row rows[] = {
-        { .name = "an hour", service, 0, .cpus = 2, .threads = 50, .hz = 100, .seconds = 3600,
-          .near = { 5, 1 } },
+    const char *is_long = getenv("LONG");
+    const struct row rows[] = {
+        { .name = "fifty services", service, 0, .cpus = 2, .threads = 50, .hz = 100,
+          .seconds = is_long && *is_long ? 3600 : 600, .near = { 5, 1 } },
     };
     ROWS_LOOK(rows);
 }
 
-int main(void)
-{
-    RUN(hour_of_fifty_threads_has_its_shares);
-    RUN(program_in_step_with_the_tick_has_its_shares);
-    RUN(functions_after_a_sleep_have_their_shares);
-    RUN(program_beside_others_has_its_shares);
-    RUN(threads_of_three_milliseconds_have_their_shares_together);
-    RUN(process_that_is_stopped_has_its_shares);
-    return DONE();
-}
+TEST_MAIN()

@@ -137,11 +137,14 @@ double sim_chance(const struct sim_sum *s, uint32_t function);
 /* Return a random number below `n`, of the machine. */
 uint64_t sim_random(uint64_t n);
 
-/* -- Between sim.c, sim_kernel.c and sim_handler.c ------------------------------ */
+/* -- Between the files sim*.c -------------------------------------------------- */
 
 struct sim {
     struct sim_setup setup;
     uint64_t now, random, n_looks, n_bad;
+    uint64_t end;       /* the looker sleeps no longer */
+    uint64_t n_serials; /* of events */
+    pid_t n_tids;
     struct sim_thread *on[SIM_CPUS], *first[SIM_CPUS], *last[SIM_CPUS];
     bool resched[SIM_CPUS]; /* at the end of the system call */
     bool is_throttled, is_halted, in_turn;
@@ -173,11 +176,60 @@ void sim_leavers(void);
 uint64_t sim_cpu_ns(const struct sim_thread *t);
 struct sim_thread *sim_find(pid_t tid);
 
+/* Let an event happen at its time. */
+enum sim_event_is { EVENT_STEP, EVENT_WAKE, EVENT_SIGNAL, EVENT_TICK, EVENT_QUOTA, EVENT_HALT };
+struct sim_event {
+    uint64_t at, serial; /* of a step or a sleep: only the newest one of its thread counts */
+    pid_t tid;           /* of a thread; the number of a processor for a tick */
+    enum sim_event_is is;
+    enum sim_signal signal;
+};
+void sim_event_push(struct sim_event e);
+
 /* Let an event happen at this time: a signal of this kind comes to the thread. */
 void sim_later(uint64_t at, struct sim_thread *t, enum sim_signal signal);
 
 /* The thread takes this signal now. */
 void sim_handle(struct sim_thread *t, enum sim_signal signal);
+
+/* Charge the time since the last call to what the thread, or each thread, did meanwhile. */
+void sim_charge(struct sim_thread *t);
+void sim_charge_all(void);
+
+/* Return true if signals wait for the end of such a step. */
+bool sim_holds_signals(enum sim_does does);
+
+/* Return true if the thread, which runs, can take a signal at this moment. */
+bool sim_takes_signals(const struct sim_thread *t);
+void sim_take_signals(struct sim_thread *t);
+
+/* Put a thread into the queue of its processor, as the first or the last one. */
+void sim_enqueue(struct sim_thread *t, bool is_first);
+
+/* Give a free processor to the first thread that may run. */
+void sim_dispatch(int c);
+
+/* Take the processor away, at once or at the end of the system call. */
+void sim_preempt(int c);
+bool sim_may_run(const struct sim_thread *t);
+bool sim_is_slice_over(const struct sim_thread *t);
+
+/* Let a thread that slept be ready, or run. */
+void sim_wake(struct sim_thread *t);
+
+/* Let a thread give its processor up: for good, or for so long. */
+void sim_give_up(struct sim_thread *t, enum sim_is is);
+void sim_sleep_for(struct sim_thread *t, uint64_t ns);
+
+/* Begin the rest of a thread's step; end the step, and begin the next one. */
+void sim_step_begin(struct sim_thread *t);
+void sim_step_end(struct sim_thread *t);
+
+/* Let a thread detach: disarm it, note what it had, add it to sim.gone, and free it. */
+void sim_disarm(struct sim_thread *t);
+void sim_settle(struct sim_thread *t);
+void sim_sum_up(const struct sim_thread *t);
+void sim_leave(struct sim_thread *t);
 
 /* Read what the ring of a thread has. Return false if the records and the losses are not as many
  * points as were reported. */

@@ -50,9 +50,4 @@ TEST(sample_that_is_put_off_gives_a_short_call_its_own_time)
     }
 }
 
-int main(void)
-{
-    RUN(signal_that_is_the_sample_gives_a_short_call_what_ran_before_it);
-    RUN(sample_that_is_put_off_gives_a_short_call_its_own_time);
-    return DONE();
-}
+TEST_MAIN()

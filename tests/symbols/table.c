@@ -2,7 +2,6 @@
  * another reader of ELF files says, for the scripts beside it.
  *
  *   table FILE           "begin end name" a line
- *   table FILE time      how long reading it took
  *   table FILE symbols   stdin is `readelf -sW`: at the first, middle and last byte of
  *                        each function, its innermost symbol or an alias of that
  *   table FILE starts    stdin is `readelf --debug-dump=frames`: a range begins at each
@@ -17,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "image/elf_debug.h"
 #include "image/symtab.h"
@@ -38,13 +36,6 @@ static void table_print(const struct jsp_symtab *t)
     for (size_t i = 0; i < t->n_ranges; i++)
         printf("%016" PRIx64 " %016" PRIx64 " %s\n", t->base + t->ranges[i].begin,
                t->base + t->ranges[i].end, t->names + t->ranges[i].name);
-}
-
-static double table_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 static int symbol_order(const void *left, const void *right)
@@ -151,16 +142,12 @@ int main(int argc, char **argv)
 {
     struct jsp_symtab t;
     const char *how = argc > 2 ? argv[2] : "print";
-    double began = table_ms();
     if (argc < 2 || table_load(&t, argv[1]) < 0) {
         fprintf(stderr, "table: %s: not readable as ELF\n",
                 argc > 1 ? argv[1] : "no file");
         return 2;
     }
-    if (strcmp(how, "time") == 0)
-        printf("%.1f ms, %zu ranges, %zu KiB\n", table_ms() - began, t.n_ranges,
-               (t.n_ranges * sizeof *t.ranges + t.names_size) / 1024);
-    else if (strcmp(how, "symbols") == 0)
+    if (strcmp(how, "symbols") == 0)
         table_symbols(&t);
     else if (strcmp(how, "starts") == 0)
         table_starts(&t);

@@ -187,15 +187,4 @@ TEST(threads_that_bring_one_name_at_once_get_one_id)
     CHECK_EQ(wrong, 0);
 }
 
-int main(void)
-{
-    RUN(id_0_is_the_lost_label);
-    RUN(same_bytes_and_kind_are_one_id);
-    RUN(names_with_nul_and_of_every_length_come_back_whole);
-    RUN(full_arena_answers_lost_and_still_finds_what_it_has);
-    RUN(entry_that_ends_with_the_arena_fits_and_one_past_does_not);
-    RUN(probes_are_bounded_when_the_table_is_full);
-    RUN(equal_hashes_are_told_apart_by_their_bytes);
-    RUN(threads_that_bring_one_name_at_once_get_one_id);
-    return DONE();
-}
+TEST_MAIN()

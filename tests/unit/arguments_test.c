@@ -207,12 +207,6 @@ int main(int argc, char **argv)
         execv("/proc/self/exe", args);
         return 1;
     }
-    RUN(option_at_its_bound_is_taken_and_one_past_it_is_refused);
-    RUN(options_and_stats_of_an_older_header_are_taken_and_of_a_newer_one_are_not);
-    RUN(calls_without_a_session_or_a_thread_are_refused_or_do_nothing);
-    RUN(function_without_a_name_or_of_no_kind_is_not_made);
-    RUN(code_and_ranges_that_are_half_described_are_refused);
-    RUN(thread_or_stack_that_is_half_described_is_refused);
-    RUN(long_command_line_is_cut_where_its_room_ends);
+    RUN_ALL();
     return DONE();
 }

@@ -107,12 +107,4 @@ TEST(an_index_finds_each_item_among_those_of_one_hash)
     jsp_hash_free(&t);
 }
 
-int main(void)
-{
-    RUN(an_array_keeps_its_items_when_it_grows);
-    RUN(an_array_that_can_not_grow_is_as_before);
-    RUN(an_array_of_blocks_keeps_its_items_from_malloc_into_a_mapping);
-    RUN(a_bisection_finds_each_place);
-    RUN(an_index_finds_each_item_among_those_of_one_hash);
-    return DONE();
-}
+TEST_MAIN()

@@ -146,9 +146,4 @@ TEST(snapshot_during_a_flush_changes_nothing_of_what_is_written)
     end();
 }
 
-int main(void)
-{
-    RUN(row_or_edge_at_which_a_flush_failed_is_written_by_the_next);
-    RUN(snapshot_during_a_flush_changes_nothing_of_what_is_written);
-    return DONE();
-}
+TEST_MAIN()

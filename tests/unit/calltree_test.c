@@ -7,36 +7,17 @@
 
 #include <stdlib.h>
 
-#include "capture_builder.h"
-#include "test.h"
+#include "profile.h"
 
-static struct builder b;
-static struct jsp_read r;
-static struct jsp_profile p;
-
-/* main > f > f > g twice, and main > g. */
-static bool begin(void)
+/* main > work > work > leaf twice, and main > leaf. */
+static bool stacks(void)
 {
-    const uint64_t deep[] = { build_tag(3), build_tag(2), build_tag(2), build_tag(1) };
-    const uint64_t flat[] = { build_tag(3), build_tag(1) };
-    char why[JSP_READ_WHY];
-    build_start(&b, false);
-    build_process(&b, "host");
-    build_jit(&b, build_tag(1), "main");
-    build_jit(&b, build_tag(2), "f");
-    build_jit(&b, build_tag(3), "g");
+    const uint64_t deep[] = { f3, f2, f2, f1 };
+    begin(false);
     build_sample(&b, deep, 4);
     build_sample(&b, deep, 4);
-    build_sample(&b, flat, 2);
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
-}
-
-static void end(void)
-{
-    jsp_profile_free(&p);
-    jsp_read_close(&r);
-    free(b.bytes);
+    sample(2, f3, f1, 0);
+    return loaded_with(NULL);
 }
 
 /* The tree of the profile without frames[], and the stacks' nodes. */
@@ -50,7 +31,7 @@ static bool tree(struct jsp_calltree *t, bool is_bottom_up, bool is_folded)
     return CHECK_EQ(jsp_calltree_add(t, &s), 0);
 }
 
-/* "g < f < f < main", from the node up to the root. */
+/* "leaf < work < work < main", from the node up to the root. */
 static const char *path(const struct jsp_calltree *t, uint32_t node)
 {
     static char text[128];
@@ -65,40 +46,40 @@ static const char *path(const struct jsp_calltree *t, uint32_t node)
 TEST(stacks_share_their_callers)
 {
     struct jsp_calltree t;
-    if (begin() && tree(&t, false, false)) {
+    if (stacks() && tree(&t, false, false)) {
         CHECK_EQ(p.n_stacks, 2);
-        CHECK_EQ(t.n_nodes, 6); /* root, main, f, f, g, g */
-        CHECK_STR(path(&t, t.leaf[0]), "g < f < f < main");
-        CHECK_STR(path(&t, t.leaf[1]), "g < main");
+        CHECK_EQ(t.n_nodes, 6); /* root, main, work, work, leaf, leaf */
+        CHECK_STR(path(&t, t.leaf[0]), "leaf < work < work < main");
+        CHECK_STR(path(&t, t.leaf[1]), "leaf < main");
         CHECK_EQ(t.samples, 3);
         for (uint32_t i = 1; i < t.n_nodes; i++)
             CHECK(t.nodes[i].parent < i);
         jsp_calltree_free(&t);
     }
-    end();
+    unloaded();
 }
 
 TEST(recursion_is_folded_when_asked)
 {
     struct jsp_calltree t;
-    if (begin() && tree(&t, false, true)) {
+    if (stacks() && tree(&t, false, true)) {
         CHECK_EQ(t.n_nodes, 5);
-        CHECK_STR(path(&t, t.leaf[0]), "g < f < main");
+        CHECK_STR(path(&t, t.leaf[0]), "leaf < work < main");
         jsp_calltree_free(&t);
     }
-    end();
+    unloaded();
 }
 
 TEST(a_tree_from_the_leaves_has_them_below_the_root)
 {
     struct jsp_calltree t;
-    if (begin() && tree(&t, true, true)) {
-        CHECK_EQ(t.n_nodes, 5); /* root, g, f, main, main */
-        CHECK_STR(path(&t, t.leaf[0]), "main < f < g");
-        CHECK_STR(path(&t, t.leaf[1]), "main < g");
+    if (stacks() && tree(&t, true, true)) {
+        CHECK_EQ(t.n_nodes, 5); /* root, leaf, work, main, main */
+        CHECK_STR(path(&t, t.leaf[0]), "main < work < leaf");
+        CHECK_STR(path(&t, t.leaf[1]), "main < leaf");
         jsp_calltree_free(&t);
     }
-    end();
+    unloaded();
 }
 
 static int all_are_one(void *context, struct jsp_profile_frame *frame)
@@ -116,7 +97,7 @@ TEST(two_profiles_share_nodes_by_the_numbers_that_their_functions_get)
     struct jsp_calltree_source s = { .profile = &p, .detail = JSP_CALLTREE_KINDS,
                                      .function = all_are_one, .context = &asked,
                                      .places = places };
-    if (begin() && CHECK_EQ(jsp_calltree_init(&t), 0)) {
+    if (stacks() && CHECK_EQ(jsp_calltree_init(&t), 0)) {
         CHECK_EQ(jsp_calltree_add(&t, &s), 0);
         CHECK_EQ(jsp_calltree_add(&t, &s), 0);
         CHECK_EQ(asked, 2 * (4 + 2));
@@ -127,14 +108,7 @@ TEST(two_profiles_share_nodes_by_the_numbers_that_their_functions_get)
         CHECK_EQ(places[1].node, 2);
         jsp_calltree_free(&t);
     }
-    end();
+    unloaded();
 }
 
-int main(void)
-{
-    RUN(stacks_share_their_callers);
-    RUN(recursion_is_folded_when_asked);
-    RUN(a_tree_from_the_leaves_has_them_below_the_root);
-    RUN(two_profiles_share_nodes_by_the_numbers_that_their_functions_get);
-    return DONE();
-}
+TEST_MAIN()

@@ -292,13 +292,4 @@ TEST(rows_of_the_host_are_found_by_offset)
     finish();
 }
 
-int main(void)
-{
-    RUN(random_code_is_found_at_every_time_that_may_be_asked_for);
-    RUN(address_reused_a_thousand_times_is_each_function_at_its_time);
-    RUN(dead_code_outlives_the_first_look_after_its_death);
-    RUN(what_fails_changes_nothing);
-    RUN(line_table_says_the_last_line_at_or_before_an_address);
-    RUN(rows_of_the_host_are_found_by_offset);
-    return DONE();
-}
+TEST_MAIN()

@@ -73,7 +73,6 @@ int main(int argc, char **argv)
     for (int i = 0; i < argc; i++)
         snprintf(command + strlen(command), sizeof command - strlen(command), "%s%s",
                  i ? " " : "", argv[i]);
-    RUN(capture_has_the_command_line_with_its_arguments_and_the_name);
-    RUN(program_without_a_free_descriptor_is_named_all_the_same);
+    RUN_ALL();
     return DONE();
 }

@@ -18,11 +18,25 @@ struct side {
 };
 static struct side sides[2];
 
+static bool load(struct side *s)
+{
+    char why[JSP_READ_WHY];
+    return CHECK_EQ(jsp_read_memory(&s->r, s->b.bytes, s->b.size, why), 0) &&
+           CHECK_EQ(jsp_profile_load(&s->p, &s->r, NULL), 0) &&
+           CHECK_EQ(jsp_functions_build(&s->fs, &s->p, NULL), 0);
+}
+
+static int compare(struct jsp_diff *d)
+{
+    struct jsp_diff_side two[2] = { { &sides[0].p, &sides[0].fs },
+                                    { &sides[1].p, &sides[1].fs } };
+    return jsp_diff_build(d, two);
+}
+
 /* `n` samples of main, in `hot` of them it calls work; lines move between the two. */
 static bool side(int which, int n, int hot)
 {
     struct side *s = &sides[which];
-    char why[JSP_READ_WHY];
     uint64_t addrs[2] = { build_tag(2), build_tag(1) };
     build_start(&s->b, false);
     build_process(&s->b, "host");
@@ -30,9 +44,7 @@ static bool side(int which, int n, int hot)
     build_jit(&s->b, build_tag(2), which ? "work (a.js:9:2)" : "work (a.js:8)");
     for (int i = 0; i < n; i++)
         build_sample(&s->b, i < hot ? addrs : addrs + 1, i < hot ? 2 : 1);
-    return CHECK_EQ(jsp_read_memory(&s->r, s->b.bytes, s->b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&s->p, &s->r, NULL), 0) &&
-           CHECK_EQ(jsp_functions_build(&s->fs, &s->p, NULL), 0);
+    return load(s);
 }
 
 static void unside(int which)
@@ -50,9 +62,7 @@ static bool is_real(int before, int after)
     bool real = false;
     if (!side(0, 1000, before) || !side(1, 1000, after))
         return false;
-    struct jsp_diff_side two[2] = { { &sides[0].p, &sides[0].fs },
-                                    { &sides[1].p, &sides[1].fs } };
-    if (CHECK_EQ(jsp_diff_build(&d, two), 0)) {
+    if (CHECK_EQ(compare(&d), 0)) {
         CHECK_EQ(d.n, 2); /* lines differ, functions do not */
         real = jsp_diff_is_real(d.rows[0].chance, d.n_judged);
     }
@@ -96,7 +106,7 @@ static bool three(const int counts[2][3], struct jsp_diff *d)
 {
     for (int j = 0; j < 2; j++) {
         struct side *s = &sides[j];
-        char why[JSP_READ_WHY], name[] = "f0";
+        char name[] = "f0";
         build_start(&s->b, false);
         build_process(&s->b, "host");
         for (uint32_t i = 0; i < 3; i++) {
@@ -106,14 +116,10 @@ static bool three(const int counts[2][3], struct jsp_diff *d)
             for (int n = 0; n < counts[j][i]; n++)
                 build_sample(&s->b, &addr, 1);
         }
-        if (!CHECK_EQ(jsp_read_memory(&s->r, s->b.bytes, s->b.size, why), 0) ||
-            !CHECK_EQ(jsp_profile_load(&s->p, &s->r, NULL), 0) ||
-            !CHECK_EQ(jsp_functions_build(&s->fs, &s->p, NULL), 0))
+        if (!load(s))
             return false;
     }
-    struct jsp_diff_side two[2] = { { &sides[0].p, &sides[0].fs },
-                                    { &sides[1].p, &sides[1].fs } };
-    return CHECK_EQ(jsp_diff_build(d, two), 0);
+    return CHECK_EQ(compare(d), 0);
 }
 
 TEST(the_largest_change_comes_first_not_the_largest_function)
@@ -140,7 +146,6 @@ TEST(neighbours_add_up_under_recursion)
 {
     struct side *s = &sides[0];
     struct jsp_neighbours n;
-    char why[JSP_READ_WHY];
     uint64_t deep[5] = { build_tag(3), build_tag(2), build_tag(1), build_tag(2),
                          build_tag(1) };
     build_start(&s->b, false);
@@ -151,9 +156,7 @@ TEST(neighbours_add_up_under_recursion)
     build_sample(&s->b, deep, 5);     /* leaf < f < main < f < main */
     build_sample(&s->b, deep + 1, 4); /* f < main < f < main */
     build_sample(&s->b, deep + 1, 1); /* f alone */
-    if (!CHECK_EQ(jsp_read_memory(&s->r, s->b.bytes, s->b.size, why), 0) ||
-        !CHECK_EQ(jsp_profile_load(&s->p, &s->r, NULL), 0) ||
-        !CHECK_EQ(jsp_neighbours_build(&n, &s->p, NULL, "f"), 0))
+    if (!load(s) || !CHECK_EQ(jsp_neighbours_build(&n, &s->p, NULL, "f"), 0))
         return;
     CHECK_EQ(n.total, 3);
     CHECK_EQ(n.self, 2);
@@ -189,13 +192,4 @@ TEST(change_that_is_no_surprise_needs_so_many_times_the_samples)
     CHECK_EQ(jsp_diff_times(0.99, 1), 0);
 }
 
-int main(void)
-{
-    RUN(a_change_counts_when_chance_does_not_explain_it);
-    RUN(equal_programs_seldom_differ);
-    RUN(the_largest_change_comes_first_not_the_largest_function);
-    RUN(neighbours_add_up_under_recursion);
-    RUN(a_sum_knows_its_ranks);
-    RUN(change_that_is_no_surprise_needs_so_many_times_the_samples);
-    return DONE();
-}
+TEST_MAIN()

@@ -12,6 +12,21 @@ static uint8_t bytes[4096];
 /* Called for each prefix of the record: whether it reads as one, and up to where. */
 typedef bool reader(const uint8_t **at, const uint8_t *end);
 
+#define READER_OF_TWO(name, type, other, get) \
+    static bool name(const uint8_t **at, const uint8_t *end) \
+    { \
+        type a; \
+        other b; \
+        return get(at, end, &a, &b); \
+    }
+
+#define READER(name, type, get) \
+    static bool name(const uint8_t **at, const uint8_t *end) \
+    { \
+        type got; \
+        return get(at, end, &got); \
+    }
+
 /* Every shorter record is refused; the whole one ends where it ended. */
 static void only_whole(size_t n, reader *read)
 {
@@ -23,6 +38,13 @@ static void only_whole(size_t n, reader *read)
     const uint8_t *at = bytes;
     CHECK(read(&at, bytes + n));
     CHECK_EQ(at - bytes, n);
+}
+
+/* So many bytes of the record are none. */
+static void refused(size_t n, reader *read)
+{
+    const uint8_t *at = bytes;
+    CHECK(!read(&at, bytes + n));
 }
 
 static bool is_text(struct jsp_read_text t, const char *text)
@@ -51,11 +73,7 @@ static void no_garbage(uint8_t first, reader *read)
 
 /* -- jsprof/samples and jsprof/pcs ------------------------------------------- */
 
-static bool read_block(const uint8_t **at, const uint8_t *end)
-{
-    uint64_t first, count;
-    return jsp_embedded_block_get(at, end, &first, &count);
-}
+READER_OF_TWO(read_block, uint64_t, uint64_t, jsp_embedded_block_get)
 
 TEST(a_block_reads_back)
 {
@@ -69,15 +87,11 @@ TEST(a_block_reads_back)
         CHECK(first == edges[i] && count == edges[EDGES - 1 - i]);
     }
     bytes[0] = 2; /* another tag */
-    CHECK(!read_block(&(const uint8_t *){ bytes }, bytes + 3));
+    refused(3, read_block);
     no_garbage(1, read_block);
 }
 
-static bool read_weight(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_weight w;
-    return jsp_embedded_weight_get(at, end, &w);
-}
+READER(read_weight, struct jsp_weight, jsp_embedded_weight_get)
 
 TEST(a_weight_reads_back_with_its_lines)
 {
@@ -99,15 +113,11 @@ TEST(a_weight_reads_back_with_its_lines)
     struct jsp_weight many = { .n_lines = JSP_WIRE_MAX_ADDRS + 1 };
     size_t n = jsp_embedded_weight_put(bytes, &many);
     memset(bytes + n, 0, sizeof bytes - n);
-    CHECK(!read_weight(&(const uint8_t *){ bytes }, bytes + sizeof bytes));
+    refused(sizeof bytes, read_weight);
     no_garbage(0, read_weight);
 }
 
-static bool read_pcs(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_embedded_pcs pcs;
-    return jsp_embedded_pcs_get(at, end, &pcs);
-}
+READER(read_pcs, struct jsp_embedded_pcs, jsp_embedded_pcs_get)
 
 TEST(rows_read_back)
 {
@@ -125,17 +135,13 @@ TEST(rows_read_back)
     n = jsp_varint_put(bytes, 0);
     n += jsp_varint_put(bytes + n, JSP_WIRE_MAX_ADDRS + 1);
     memset(bytes + n, 0, sizeof bytes - n);
-    CHECK(!read_pcs(&(const uint8_t *){ bytes }, bytes + sizeof bytes));
+    refused(sizeof bytes, read_pcs);
     no_garbage(0, read_pcs);
 }
 
 /* -- jsprof/states ------------------------------------------------------------ */
 
-static bool read_state(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_read_state s;
-    return jsp_embedded_state_get(at, end, &s);
-}
+READER(read_state, struct jsp_read_state, jsp_embedded_state_get)
 
 TEST(a_state_reads_back)
 {
@@ -155,16 +161,11 @@ TEST(a_state_reads_back)
               got.asleep_ns == s.asleep_ns && got.name == s.name);
     }
     bytes[0] = JSP_N_STATES;
-    CHECK(!read_state(&(const uint8_t *){ bytes }, bytes + 5));
+    refused(5, read_state);
     no_garbage(JSP_STATE_ASLEEP, read_state);
 }
 
-static bool read_call_name(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_read_text name;
-    uint64_t number;
-    return jsp_embedded_call_name_get(at, end, &number, &name);
-}
+READER_OF_TWO(read_call_name, uint64_t, struct jsp_read_text, jsp_embedded_call_name_get)
 
 TEST(the_name_of_a_system_call_reads_back)
 {
@@ -177,18 +178,13 @@ TEST(the_name_of_a_system_call_reads_back)
     CHECK(jsp_embedded_call_name_get(&at, bytes + n, &number, &name));
     CHECK(number == UINT64_MAX && is_text(name, "poll"));
     bytes[0] = JSP_WIRE_BLOCK; /* another tag */
-    CHECK(!read_call_name(&(const uint8_t *){ bytes }, bytes + n));
+    refused(n, read_call_name);
     no_garbage(JSP_WIRE_STATES_CALL, read_call_name);
 }
 
 /* -- jsprof/frames and jsprof/loops ------------------------------------------ */
 
-static bool read_kind(const uint8_t **at, const uint8_t *end)
-{
-    uint64_t kind;
-    uint32_t id;
-    return jsp_embedded_kind_get(at, end, &id, &kind);
-}
+READER_OF_TWO(read_kind, uint32_t, uint64_t, jsp_embedded_kind_get)
 
 TEST(a_kind_reads_back)
 {
@@ -202,14 +198,13 @@ TEST(a_kind_reads_back)
     CHECK(id == UINT32_MAX && kind == UINT64_MAX);
     n = jsp_varint_put(bytes, 1ull << 32); /* no id */
     n += jsp_varint_put(bytes + n, 0);
-    CHECK(!read_kind(&(const uint8_t *){ bytes }, bytes + n));
+    refused(n, read_kind);
     no_garbage(0, read_kind);
 }
 
 static bool read_loop(const uint8_t **at, const uint8_t *end)
 {
-    uint64_t range[2];
-    return jsp_embedded_loop_get(at, end, range);
+    return jsp_embedded_loop_get(at, end, (uint64_t[2]){ 0 });
 }
 
 TEST(a_loop_reads_back)
@@ -226,11 +221,7 @@ TEST(a_loop_reads_back)
 
 /* -- jsprof/listings --------------------------------------------------------- */
 
-static bool read_listing(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_embedded_listing l;
-    return jsp_embedded_listing_get(at, end, &l);
-}
+READER(read_listing, struct jsp_embedded_listing, jsp_embedded_listing_get)
 
 static void listing_reads_back(struct jsp_embedded_listing l)
 {
@@ -257,17 +248,13 @@ TEST(the_head_of_a_listing_reads_back)
     listing_reads_back(
         (struct jsp_embedded_listing){ JSP_WIRE_LISTING_OTHER, UINT32_MAX, 0, 0, { 0 } });
     memset(bytes, 0, 8);
-    CHECK(!read_listing(&(const uint8_t *){ bytes }, bytes + 8)); /* tag 0 */
+    refused(8, read_listing); /* tag 0 */
     bytes[0] = JSP_WIRE_LISTING_OTHER + 1;
-    CHECK(!read_listing(&(const uint8_t *){ bytes }, bytes + 8));
+    refused(8, read_listing);
     no_garbage(JSP_WIRE_LISTING_OTHER, read_listing);
 }
 
-static bool read_row(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_embedded_row row;
-    return jsp_embedded_row_get(at, end, &row);
-}
+READER(read_row, struct jsp_embedded_row, jsp_embedded_row_get)
 
 TEST(a_row_reads_back_with_its_targets)
 {
@@ -288,17 +275,13 @@ TEST(a_row_reads_back_with_its_targets)
     CHECK_EQ(n, 5);
     only_whole(n, read_row);
     bytes[2] = 2; /* neither true nor false */
-    CHECK(!read_row(&(const uint8_t *){ bytes }, bytes + n));
+    refused(n, read_row);
     no_garbage(0, read_row);
 }
 
 /* -- jsprof/calls ------------------------------------------------------------ */
 
-static bool read_call(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_embedded_call r;
-    return jsp_embedded_call_get(at, end, &r);
-}
+READER(read_call, struct jsp_embedded_call, jsp_embedded_call_get)
 
 static struct jsp_embedded_call call_back(struct jsp_embedded_call r)
 {
@@ -354,20 +337,16 @@ TEST(a_commit_of_another_version_is_read_as_far_as_it_is_known)
     CHECK_EQ(got.fields[0], 7);
     CHECK_EQ(got.fields[1], 0);
     memset(bytes, 0, 16);
-    CHECK(!read_call(&(const uint8_t *){ bytes }, bytes + 16)); /* tag 0 */
+    refused(16, read_call); /* tag 0 */
     bytes[0] = JSP_WIRE_CALLS_COMMIT + 1;
-    CHECK(!read_call(&(const uint8_t *){ bytes }, bytes + 16));
+    refused(16, read_call);
     for (uint8_t tag = JSP_WIRE_CALLS_FUNCTION; tag <= JSP_WIRE_CALLS_COMMIT; tag++)
         no_garbage(tag, read_call);
 }
 
 /* -- jsprof/losses ----------------------------------------------------------- */
 
-static bool read_account(const uint8_t **at, const uint8_t *end)
-{
-    struct jsp_embedded_account got;
-    return jsp_embedded_account_get(at, end, &got);
-}
+READER(read_account, struct jsp_embedded_account, jsp_embedded_account_get)
 
 static struct jsp_embedded_account account_back(const struct jsp_embedded_account *line)
 {
@@ -450,22 +429,4 @@ TEST(words_of_another_version_are_skipped_and_a_bad_line_is_passed)
     CHECK(at == end);
 }
 
-int main(void)
-{
-    RUN(a_block_reads_back);
-    RUN(a_weight_reads_back_with_its_lines);
-    RUN(rows_read_back);
-    RUN(a_state_reads_back);
-    RUN(the_name_of_a_system_call_reads_back);
-    RUN(a_kind_reads_back);
-    RUN(a_loop_reads_back);
-    RUN(the_head_of_a_listing_reads_back);
-    RUN(a_row_reads_back_with_its_targets);
-    RUN(each_record_of_calls_reads_back);
-    RUN(a_commit_of_another_version_is_read_as_far_as_it_is_known);
-    RUN(a_thread_reads_back);
-    RUN(a_total_reads_back);
-    RUN(a_session_reads_back);
-    RUN(words_of_another_version_are_skipped_and_a_bad_line_is_passed);
-    return DONE();
-}
+TEST_MAIN()

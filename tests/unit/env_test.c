@@ -97,11 +97,4 @@ TEST(program_counts_no_calls_unless_it_is_asked)
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
-int main(void)
-{
-    RUN(depth_is_the_number_of_frames_that_a_sample_keeps);
-    RUN(no_thread_lets_the_sampled_thread_write);
-    RUN(calls_are_words_with_commas_between);
-    RUN(program_counts_no_calls_unless_it_is_asked);
-    return DONE();
-}
+TEST_MAIN()

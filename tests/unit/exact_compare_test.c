@@ -82,9 +82,4 @@ TEST(a_bundle_of_anonymous_functions_is_compared_in_no_time)
     CHECK_EQ(all, MANY);
 }
 
-int main(void)
-{
-    RUN(code_that_moved_is_paired_in_order_behind_code_that_did_not);
-    RUN(a_bundle_of_anonymous_functions_is_compared_in_no_time);
-    return DONE();
-}
+TEST_MAIN()

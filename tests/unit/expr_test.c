@@ -121,11 +121,4 @@ TEST(expression_that_jumps_back_overflows_or_says_nothing_is_refused)
     CHECK_EQ(run(many, 65), REFUSED);
 }
 
-int main(void)
-{
-    RUN(shift_by_a_whole_word_or_more_leaves_nothing_of_the_value);
-    RUN(two_values_become_what_the_operation_says);
-    RUN(memory_is_read_with_as_many_bytes_as_asked_for);
-    RUN(expression_that_jumps_back_overflows_or_says_nothing_is_refused);
-    return DONE();
-}
+TEST_MAIN()

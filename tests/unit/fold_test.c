@@ -20,27 +20,28 @@ static int add(struct jsp_fold *f, struct jsp_fold_row row, bool *is_new)
     return jsp_fold_add(f, &row, row.node, is_new);
 }
 
+/* Add a row that there is no such row of yet, or that there is one of. */
+static void adds(struct jsp_fold *f, struct jsp_fold_row row, bool is_wanted_new)
+{
+    bool is_new = !is_wanted_new;
+    CHECK_EQ(add(f, row, &is_new), 0);
+    CHECK_EQ(is_new, is_wanted_new);
+}
+
 TEST(equal_samples_are_one_row_and_others_are_not)
 {
     struct jsp_fold *f = jsp_fold_open();
-    bool is_new;
     struct jsp_fold_row asleep = sample(1, 7, 4);
     asleep.state = (struct jsp_read_state){ .state = JSP_STATE_ASLEEP, .call = 3, .asleep_ns = 5 };
-    CHECK_EQ(add(f, sample(1, 7, 2), &is_new), 0);
-    CHECK(is_new);
-    CHECK_EQ(add(f, sample(1, 7, 3), &is_new), 0);
-    CHECK(!is_new);
-    CHECK_EQ(add(f, sample(2, 7, 1), &is_new), 0);
-    CHECK(is_new);
-    CHECK_EQ(add(f, asleep, &is_new), 0);
-    CHECK(is_new);
+    adds(f, sample(1, 7, 2), true);
+    adds(f, sample(1, 7, 3), false);
+    adds(f, sample(2, 7, 1), true);
+    adds(f, asleep, true);
     asleep.state.asleep_ns = 9; /* it sleeps on */
-    CHECK_EQ(add(f, asleep, &is_new), 0);
-    CHECK(!is_new);
+    adds(f, asleep, false);
     struct jsp_fold_row labelled = sample(1, 7, 1);
     labelled.labels = 2;
-    CHECK_EQ(add(f, labelled, &is_new), 0);
-    CHECK(is_new);
+    adds(f, labelled, true);
     CHECK_EQ(f->n, 4);
     CHECK_EQ(f->rows[0].weight, 5);
     CHECK_EQ(f->rows[0].cpu_ns, 50);
@@ -58,8 +59,7 @@ TEST(full_table_refuses_new_rows_and_takes_old_ones)
     for (uint32_t i = 0; i < JSP_FOLD_ROWS; i++)
         CHECK_EQ(add(f, sample(1, i + 1, 1), &is_new), 0);
     CHECK_EQ(add(f, sample(1, JSP_FOLD_ROWS + 1, 1), &is_new), -ENOSPC);
-    CHECK_EQ(add(f, sample(1, JSP_FOLD_ROWS, 1), &is_new), 0);
-    CHECK(!is_new);
+    adds(f, sample(1, JSP_FOLD_ROWS, 1), false);
     CHECK_EQ(f->n, JSP_FOLD_ROWS);
     CHECK_EQ(f->rows[JSP_FOLD_ROWS - 1].weight, 2);
     jsp_fold_close(f);
@@ -76,8 +76,7 @@ TEST(sorted_rows_are_in_the_order_of_their_nodes_and_are_found)
     for (uint32_t i = 1; i < f->n; i++)
         CHECK(f->rows[i].tid > f->rows[i - 1].tid ||
               (f->rows[i].tid == f->rows[i - 1].tid && f->rows[i].node > f->rows[i - 1].node));
-    CHECK_EQ(add(f, sample(2, 37, 1000), &is_new), 0); /* i was 1 */
-    CHECK(!is_new);
+    adds(f, sample(2, 37, 1000), false); /* i was 1 */
     uint64_t weight = 0;
     for (uint32_t i = 0; i < f->n; i++)
         weight += f->rows[i].weight;
@@ -93,21 +92,12 @@ TEST(rows_that_stay_are_found_after_a_drop)
         add(f, sample(1, i, i), &is_new);
     jsp_fold_drop(f, 60);
     CHECK_EQ(f->n, 40);
-    CHECK_EQ(add(f, sample(1, 100, 1), &is_new), 0);
-    CHECK(!is_new);
+    adds(f, sample(1, 100, 1), false);
     CHECK_EQ(f->rows[39].weight, 101);
-    CHECK_EQ(add(f, sample(1, 60, 1), &is_new), 0);
-    CHECK(is_new);
+    adds(f, sample(1, 60, 1), true);
     jsp_fold_drop(f, f->n);
     CHECK_EQ(f->n, 0);
     jsp_fold_close(f);
 }
 
-int main(void)
-{
-    RUN(equal_samples_are_one_row_and_others_are_not);
-    RUN(full_table_refuses_new_rows_and_takes_old_ones);
-    RUN(sorted_rows_are_in_the_order_of_their_nodes_and_are_found);
-    RUN(rows_that_stay_are_found_after_a_drop);
-    return DONE();
-}
+TEST_MAIN()

@@ -264,13 +264,4 @@ TEST(any_code_ends)
     CHECK(n_found < 20000);
 }
 
-int main(void)
-{
-    RUN(caller_is_found_at_every_instruction_without_a_frame);
-    RUN(code_that_nobody_registered_is_recognised_by_its_saved_frame_pointer);
-    RUN(linkers_stubs_are_left_for_who_called);
-    RUN(what_no_call_left_is_not_taken_for_a_return_address);
-    RUN(first_instructions_are_left_by_where_the_code_starts_and_later_ones_are_not);
-    RUN(any_code_ends);
-    return DONE();
-}
+TEST_MAIN()

@@ -129,13 +129,4 @@ TEST(closure_may_be_freed_while_another_runs)
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
-int main(void)
-{
-    RUN(line_of_a_pc_is_that_of_the_row_before_it);
-    RUN(arguments_that_are_wrong_are_refused_and_change_nothing);
-    RUN(newest_rows_of_a_name_count_until_they_are_taken_away);
-    RUN(rows_of_a_freed_function_stay_for_the_drain_but_not_for_ever);
-    RUN(function_lives_until_its_last_holder_frees_it);
-    RUN(closure_may_be_freed_while_another_runs);
-    return DONE();
-}
+TEST_MAIN()

@@ -86,11 +86,4 @@ TEST(interpreter_without_a_length_is_the_function_at_its_start)
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
-int main(void)
-{
-    RUN(range_is_that_of_one_function);
-    RUN(function_of_another_object_is_found);
-    RUN(memory_without_a_table_has_no_range);
-    RUN(interpreter_without_a_length_is_the_function_at_its_start);
-    return DONE();
-}
+TEST_MAIN()

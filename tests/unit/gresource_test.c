@@ -127,12 +127,4 @@ TEST(damaged_tables_do_no_harm)
     CHECK(found > 0 && found < 8 * ALL);
 }
 
-int main(void)
-{
-    RUN(file_is_found_by_its_whole_path);
-    RUN(compressed_file_is_not_read);
-    RUN(size_beyond_the_value_is_refused);
-    RUN(parents_in_a_circle_end);
-    RUN(damaged_tables_do_no_harm);
-    return DONE();
-}
+TEST_MAIN()

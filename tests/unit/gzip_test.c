@@ -145,14 +145,4 @@ TEST(a_cut_between_other_bytes_makes_the_file_smaller)
     CHECK(apart < together);
 }
 
-int main(void)
-{
-    RUN(gzip_reads_nothing_one_byte_and_all_bytes);
-    RUN(each_length_of_a_match_comes_back);
-    RUN(each_distance_of_a_match_comes_back);
-    RUN(blocks_begin_anywhere);
-    RUN(what_repeats_becomes_small);
-    RUN(a_cut_block_comes_back);
-    RUN(a_cut_between_other_bytes_makes_the_file_smaller);
-    return DONE();
-}
+TEST_MAIN()

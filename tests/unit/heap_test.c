@@ -43,11 +43,8 @@ static void own(uint64_t first, const uint64_t *sizes, int n)
 
 static bool loaded_by(enum jsp_value measure)
 {
-    char why[JSP_READ_WHY];
     options = (struct jsp_profile_options){ .measure = measure };
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, &options), 0) &&
-           CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
+    return loaded_with(&options) && CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
 }
 
 TEST(values_are_bytes_and_weights_are_blocks)
@@ -158,13 +155,4 @@ TEST(a_block_represents_its_size_divided_by_its_chance)
         }
 }
 
-int main(void)
-{
-    RUN(values_are_bytes_and_weights_are_blocks);
-    RUN(what_was_freed_is_not_live);
-    RUN(an_address_that_is_used_again_was_freed_before);
-    RUN(the_usual_measure_does_not_see_allocations);
-    RUN(defective_allocations_are_skipped_and_counted);
-    RUN(a_block_represents_its_size_divided_by_its_chance);
-    return DONE();
-}
+TEST_MAIN()

@@ -51,9 +51,4 @@ TEST(thread_that_ran_while_its_signal_was_discarded_was_withheld_it)
     }
 }
 
-int main(void)
-{
-    RUN(thread_without_a_processor_was_not_withheld_its_signal);
-    RUN(thread_that_ran_while_its_signal_was_discarded_was_withheld_it);
-    return DONE();
-}
+TEST_MAIN()

@@ -194,16 +194,7 @@ TEST(a_name_in_a_line_can_not_leave_it)
 
 int main(void)
 {
-    RUN(commas_come_by_themselves);
-    RUN(a_string_can_not_end_itself_nor_a_script_element);
-    RUN(what_reorders_or_hides_text_is_escaped);
-    RUN(what_is_not_utf8_is_replaced);
-    RUN(a_number_has_the_fewest_digits_that_read_back);
-    RUN(a_time_has_every_digit_that_is_not_zero);
-    RUN(pieces_of_any_size_arrive_in_order);
-    RUN(the_first_failure_is_kept_and_nothing_is_written_after_it);
-    RUN(a_name_is_split_into_function_file_line_and_column);
-    RUN(a_name_in_a_line_can_not_leave_it);
+    RUN_ALL();
     jsp_bytes_free(&bytes);
     return DONE();
 }

@@ -148,8 +148,4 @@ TEST(no_call_changes_errno_or_how_the_thread_is_cancelled_or_what_a_handler_may_
     close(h.fd);
 }
 
-int main(void)
-{
-    RUN(no_call_changes_errno_or_how_the_thread_is_cancelled_or_what_a_handler_may_call);
-    return DONE();
-}
+TEST_MAIN()

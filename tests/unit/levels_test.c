@@ -189,16 +189,4 @@ TEST(entry_on_the_stack_of_a_resumer_is_no_deeper_than_the_coroutine)
     CHECK_EQ(record->frames[1].sp, 0);
 }
 
-int main(void)
-{
-    RUN(own_stack_alone_is_left_as_it_is);
-    RUN(resumers_are_further_out_wherever_their_stacks_lie);
-    RUN(cfa_at_the_seam_of_two_stacks_belongs_to_the_lower_one);
-    RUN(code_on_the_alternate_stack_is_inside_what_it_interrupted);
-    RUN(walk_that_gave_up_leaves_the_callers_outside);
-    RUN(chain_of_too_many_coroutines_is_cut_not_overrun);
-    RUN(frames_without_an_address_get_none);
-    RUN(entry_whose_frame_is_gone_loses_its_address);
-    RUN(entry_on_the_stack_of_a_resumer_is_no_deeper_than_the_coroutine);
-    return DONE();
-}
+TEST_MAIN()

@@ -189,8 +189,4 @@ TEST(any_16_bytes_cost_64_KiB_at_most)
     }
 }
 
-int main(void)
-{
-    RUN(any_16_bytes_cost_64_KiB_at_most);
-    return DONE();
-}
+TEST_MAIN()

@@ -176,21 +176,22 @@ TEST(a_second_listing_of_one_name_is_refused_and_the_file_says_so)
 
 TEST(what_can_not_be_a_listing_is_refused_and_changes_nothing)
 {
-    static const jsprof_listing_row falls[] = { { .pc = 5, .text = "a" },
-                                                { .pc = 5, .text = "b" } };
-    static const jsprof_listing_row zero[] = { { .pc = 0, .text = "a" } };
-    static const jsprof_listing_row mute[] = { { .pc = 1 } };
-    static const jsprof_listing_row nowhere[] = { { .pc = 1, .text = "a", .n_targets = 1 } };
-    static const jsprof_listing_row wide[] = {
-        { .pc = 1, .text = "a", .targets = to_nine, .n_targets = JSPROF_LISTING_TARGETS + 1 }
+    static const struct {
+        jsprof_listing_row rows[2];
+        uint32_t n;
+    } bad[] = {
+        { { { .pc = 5, .text = "a" }, { .pc = 5, .text = "b" } }, 2 },
+        { { { .pc = 0, .text = "a" } }, 1 },
+        { { { .pc = 1 } }, 1 },
+        { { { .pc = 1, .text = "a", .n_targets = 1 } }, 1 }, /* that are nowhere */
+        { { { .pc = 1, .text = "a", .targets = to_nine,
+              .n_targets = JSPROF_LISTING_TARGETS + 1 } }, 1 },
     };
     if (!begin())
         return;
-    CHECK_EQ(add("f", falls, 2), -EINVAL);
-    CHECK_EQ(add("f", zero, 1), -EINVAL);
-    CHECK_EQ(add("f", mute, 1), -EINVAL);
-    CHECK_EQ(add("f", nowhere, 1), -EINVAL);
-    CHECK_EQ(add("f", wide, 1), -EINVAL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (!CHECK_EQ(add("f", bad[i].rows, bad[i].n), -EINVAL))
+            printf("# listing %zu\n", i);
     CHECK_EQ(all.n, 0);
     CHECK_EQ(all.bytes, 0);
     if (written())
@@ -309,16 +310,4 @@ TEST(each_sample_has_its_rows_whichever_have_none)
     end();
 }
 
-int main(void)
-{
-    RUN(rows_come_back_as_they_were_registered);
-    RUN(a_pc_is_in_the_last_row_that_begins_at_or_before_it);
-    RUN(functions_that_no_sample_met_are_not_in_the_file);
-    RUN(a_second_listing_of_one_name_is_refused_and_the_file_says_so);
-    RUN(what_can_not_be_a_listing_is_refused_and_changes_nothing);
-    RUN(a_long_listing_goes_through_a_small_buffer_in_parts);
-    RUN(each_of_many_listings_is_found_and_by_a_short_way);
-    RUN(listings_end_at_their_limit);
-    RUN(each_sample_has_its_rows_whichever_have_none);
-    return DONE();
-}
+TEST_MAIN()

@@ -182,12 +182,4 @@ TEST(object_that_was_unmapped_meanwhile_is_refused)
     CHECK_EQ(how, JSP_HOW_NONE);
 }
 
-int main(void)
-{
-    RUN(records_of_loaded_objects_say_what_their_tables_say);
-    RUN(memory_that_is_no_object_is_not_asked_twice);
-    RUN(walks_of_one_sample_share_their_calls);
-    RUN(objects_whose_records_lie_are_refused_or_answered_within_the_calls_of_a_walk);
-    RUN(object_that_was_unmapped_meanwhile_is_refused);
-    return DONE();
-}
+TEST_MAIN()

@@ -7,36 +7,16 @@
 #include "image/loaded.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "copy.h"
 #include "test.h"
 
 static char folder[] = "/tmp/jsprof-loaded-XXXXXX", copy[PATH_MAX];
 static struct jsp_loaded found;
-
-/* Copy a file, as another inode; the byte at `at` differs (-1: none). */
-static bool copy_file(const char *from, const char *to, off_t at)
-{
-    char bytes[4096];
-    ssize_t n = -1;
-    off_t done = 0;
-    unlink(to);
-    int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0755);
-    while (in >= 0 && out >= 0 && (n = read(in, bytes, sizeof bytes)) > 0) {
-        if (at >= done && at < done + n)
-            bytes[at - done] ^= 1;
-        if (write(out, bytes, (size_t)n) != n)
-            break;
-        done += n;
-    }
-    close(in);
-    close(out);
-    return n == 0;
-}
 
 static int look(void *code, const struct jsp_loaded *loaded)
 {
@@ -97,7 +77,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     snprintf(copy, sizeof copy, "%s/libcopy.so", folder);
-    RUN(library_that_was_built_anew_is_another);
+    RUN_ALL();
     unlink(copy);
     rmdir(folder);
     return DONE();

@@ -70,19 +70,10 @@ static int64_t lives_are_off(uint64_t (*life)(struct jsp_looked *t, int64_t time
     return most;
 }
 
-TEST(threads_of_one_look_have_as_many_expirations_as_their_time)
+TEST(threads_that_a_look_or_a_tick_meets_have_as_many_expirations_as_their_time)
 {
     CHECK(lives_are_off(life_by_look) <= LIVES_OFF);
-}
-
-TEST(threads_that_a_tick_meets_have_as_many_expirations_as_their_time)
-{
     CHECK(lives_are_off(life_by_tick) <= LIVES_OFF);
 }
 
-int main(void)
-{
-    RUN(threads_of_one_look_have_as_many_expirations_as_their_time);
-    RUN(threads_that_a_tick_meets_have_as_many_expirations_as_their_time);
-    return DONE();
-}
+TEST_MAIN()

@@ -100,10 +100,4 @@ TEST(each_cause_is_in_the_sum_of_the_losses)
     CHECK_EQ(jsp_losses_sum(lost), all);
 }
 
-int main(void)
-{
-    RUN(each_cause_is_in_the_sum_of_the_losses);
-    RUN(a_total_reads_back);
-    RUN(a_line_that_is_no_account_is_refused);
-    return DONE();
-}
+TEST_MAIN()

@@ -115,10 +115,4 @@ TEST(code_that_was_mapped_since_the_last_look_is_looked_for)
     ended();
 }
 
-int main(void)
-{
-    RUN(code_without_a_file_is_known_as_such_where_a_file_was_before);
-    RUN(each_file_at_a_place_is_told_once);
-    RUN(code_that_was_mapped_since_the_last_look_is_looked_for);
-    return DONE();
-}
+TEST_MAIN()

@@ -104,12 +104,7 @@ TEST(a_thousand_mappings_are_all_seen)
 
 int main(void)
 {
-    RUN(own_code_lies_in_the_mapping_of_the_own_file);
-    RUN(fields_are_read_as_the_kernel_writes_them);
-    RUN(find_knows_first_last_and_one_past);
-    RUN(only_files_the_vdso_and_code_are_kept);
-    RUN(nonsense_is_passed_over);
-    RUN(a_thousand_mappings_are_all_seen);
+    RUN_ALL();
     jsp_maps_free(&maps);
     return DONE();
 }

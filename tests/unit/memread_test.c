@@ -99,13 +99,9 @@ static void check_pages(bool probes)
     CHECK(!jsp_memread_word(&mem, at, &value));
 }
 
-TEST(memory_that_can_not_be_read_is_refused_by_the_kernels_copy)
+TEST(memory_that_can_not_be_read_is_refused_by_copy_and_probe)
 {
     check_pages(false);
-}
-
-TEST(memory_that_can_not_be_read_is_refused_by_the_probe)
-{
     check_pages(true);
 }
 
@@ -198,17 +194,4 @@ TEST(sandbox_that_forbids_the_copy_is_asked_once_and_walks_go_as_far)
         CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, FAR_PAGES);
 }
 
-int main(void)
-{
-    RUN(last_address_there_is_does_not_crash_a_thread_whose_stack_is_not_known);
-    RUN(own_stack_is_read_and_what_lies_past_its_end_is_not_read_plainly);
-    RUN(stack_that_ends_within_a_word_of_its_pointer_opens_no_other_memory);
-    RUN(memory_that_can_not_be_read_is_refused_by_the_kernels_copy);
-    RUN(memory_that_can_not_be_read_is_refused_by_the_probe);
-    RUN(memory_that_may_vanish_is_probed_only_in_a_process_of_one_thread);
-    RUN(process_of_one_thread_reads_without_a_copy_of_the_kernel);
-    RUN(walk_asks_once_for_a_page_and_the_next_walk_asks_again);
-    RUN(what_the_probe_compares_with_is_read_without_waiting_for_it);
-    RUN(sandbox_that_forbids_the_copy_is_asked_once_and_walks_go_as_far);
-    return DONE();
-}
+TEST_MAIN()

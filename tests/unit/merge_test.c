@@ -6,6 +6,8 @@
  */
 #include "sigsafe/merge.h"
 
+#include <stdlib.h>
+
 #include "test.h"
 
 enum { MAX = 96, ROUNDS = 30000, NATIVE = 1 << 20 };
@@ -33,6 +35,7 @@ static struct {
     uint32_t n[JSP_N_RUNS];
     struct jsp_rec_native natives[MAX]; /* outermost first */
     uint32_t n_natives;
+    uint32_t cut; /* id of the frame that stands for those that were left out; 0: none were */
 } stack;
 
 static void begin(void)
@@ -66,7 +69,8 @@ static uint32_t n_vm(void)
 static void pack(void)
 {
     uint32_t at = 0;
-    *record = (struct jsp_record){ .n_native = (uint16_t)stack.n_natives };
+    *record = (struct jsp_record){ .n_native = (uint16_t)stack.n_natives,
+                                   .cut_native = stack.cut };
     for (int run = 0; run < JSP_N_RUNS; run++) {
         record->n[run] = (uint16_t)stack.n[run];
         for (uint32_t i = 0; i < stack.n[run]; i++)
@@ -80,13 +84,14 @@ static bool same_frame(const struct jsp_merged *got, uint32_t want, bool is_leaf
 {
     if (want & NATIVE)
         return CHECK(got->native) && CHECK_EQ(got->ip, want) && CHECK_EQ(got->leaf, is_leaf);
-    return CHECK(!got->native) && CHECK_EQ(got->id, want) && CHECK_EQ(got->line, want * 3);
+    return CHECK(!got->native) && CHECK_EQ(got->id, want) &&
+           CHECK_EQ(got->line, want == stack.cut ? 0 : want * 3);
 }
 
 /* What comes out is the true order, frame by frame. */
 static bool check_order(const struct jsp_loops *of)
 {
-    uint32_t left = stack.n_natives;
+    uint32_t left = stack.n_natives - (stack.cut != 0);
     pack();
     if (!CHECK_EQ(jsp_merge(record, of, merged), n_truth))
         return false;
@@ -168,232 +173,76 @@ TEST(each_native_activation_of_a_loop_takes_one_run_of_frames)
     }
 }
 
-/* A host's C function is the outermost VM frame: C called it. */
-TEST(frames_before_the_first_entry_are_outside_of_all_loops)
+static void cut(uint64_t cfa)
 {
-    for (uint32_t entered_or_left = 0; entered_or_left < 2; entered_or_left++) {
-        begin();
-        native(NATIVE + 1, 8);
-        vm(JSP_RUN_HOST, 0, 0);
-        vm(JSP_RUN_HOST, 0, 0);
-        native(NATIVE + 1500, 8);
-        vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY);
-        vm(JSP_RUN_HOST, 0, 0);
-        activation(2);
-        native(NATIVE + 2, 8);
-        if (entered_or_left)
-            activation(0);
-        check_order(&loops);
+    stack.cut = n_truth + 1;
+    truth[n_truth++] = stack.cut;
+    stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, cfa };
+}
+
+/* Make a stack, outermost first. n7@800 is a native frame that ends at 800, n7 one of the usual
+ * end, n7@- the outermost one; ~800 native frames that were left out; *2 an activation with two
+ * frames. Frames of the VM are h (host), l (link), a (array) and w (walker), with their address:
+ * l900. A frame with e is the entry of a loop, with c one that was only called, with g a gap. */
+static void make(const char *words)
+{
+    begin();
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ') {
+        char *end;
+        uint64_t number = strtoull(at + 1, &end, 10);
+        uint64_t cfa = *end != '@' ? 8 : end[1] == '-' ? UINTPTR_MAX : strtoull(end + 1, NULL, 10);
+        if (*at == 'n') {
+            native(NATIVE + number, cfa);
+        } else if (*at == '~') {
+            cut(number);
+        } else if (*at == '*') {
+            activation((uint32_t)number);
+        } else {
+            int run = *at == 'h' ? JSP_RUN_HOST : *at == 'l' ? JSP_RUN_LINKS
+                    : *at == 'a' ? JSP_RUN_ARRAY : JSP_RUN_WALKER;
+            vm(run, number, *end == 'e' ? JSPROF_FRAME_ENTRY
+                          : *end == 'c' ? JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED : 0);
+            stack.runs[run][stack.n[run] - 1].gap = *end == 'g';
+        }
     }
-    begin(); /* the unwinder did not see the first loop */
-    vm(JSP_RUN_HOST, 0, 0);
-    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY);
-    activation(2);
-    check_order(&loops);
-    begin(); /* a host that marks no entry */
-    native(NATIVE + 1500, 8);
-    vm(JSP_RUN_ARRAY, 0, 0);
-    vm(JSP_RUN_ARRAY, 0, 0);
-    native(NATIVE + 3, 8);
-    check_order(&loops);
 }
 
-/* It is in the loop or not. Only if its loop is missing, it is the innermost of all. */
-TEST(function_that_is_only_called_takes_no_loop_of_its_callers)
+static const struct {
+    const char *what, *words;
+    bool has_loops, is_both; /* both: with and without */
+} scenes[] = {
+    { "a function of C calls frames before the first entry", "n1 h h n1500 he h *2 n2", true, 0 },
+    { "and a loop that has no frame yet", "n1 h h n1500 he h *2 n2 *0", true, 0 },
+    { "the unwinder did not see the first loop", "h he *2", true, 0 },
+    { "the host marks no entry", "n1500 a a n3", true, 0 },
+    /* It is in the loop or not. Only if its loop is missing, it is the innermost of all. */
+    { "a function that is only called takes no loop of its callers", "*2 *3 n2 hc", true, 0 },
+    { "its loop is missing", "he *2 hc", true, 0 },
+    { "its loop is there", "*2 n1500 hc n2", true, 0 },
+    /* The leaf is looked up where it is, callers one byte back. */
+    { "a call at the very end of a loop is inside of it", "n2000 ae n2000", true, 0 },
+    { "the leaf after the loop is not", "ae n2000", true, 0 },
+    { "cut leaves leave their mark innermost", "*2 *2 hg n5", true, 0 },
+    { "and by addresses", "n1@- l900 l800 l n2@700", false, 0 },
+    { "native frames that were left out", "n1@- l900 n2@850 ~800 l750 l650 n3@600", false, 0 },
+    { "two activations that were left out", "*2 *1 ~8 he h he h *3", true, 0 },
+    { "a leaf inside a gap of the VM", "*2 *2 hg n1500 n1501 *1 *3 n5", true, 0 },
+    { "only native frames", "n0@- n1@999 n2@998 n3@997", false, true },
+    { "only frames of the VM", "h h500 l400 l a300 w200", false, true },
+    { "frames without an address, inside what has one", "n1@- l900 n2@800 h h", false, true },
+    { "a frame at the lowest byte of its caller", "n1@900 l800 n2@800 a799", false, 0 },
+    { "a coroutine that nobody reported goes up", "l100 l900 a80 l50", false, 0 },
+    { "no frames", "", false, true },
+};
+
+TEST(each_scene_comes_out_as_it_was_called)
 {
-    begin();
-    activation(2);
-    activation(3);
-    native(NATIVE + 2, 8);
-    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
-    check_order(&loops);
-    begin();
-    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY); /* the unwinder did not see its loop */
-    activation(2);
-    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
-    check_order(&loops);
-    begin();
-    activation(2);
-    native(NATIVE + 1500, 8);
-    vm(JSP_RUN_HOST, 0, JSPROF_FRAME_ENTRY | JSPROF_FRAME_CALLED);
-    native(NATIVE + 2, 8);
-    check_order(&loops);
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        make(scenes[i].words);
+        bool good = check_order(scenes[i].has_loops ? &loops : &no_loops);
+        if (!good || (scenes[i].is_both && !check_order(&loops)))
+            printf("# %s: %s\n", scenes[i].what, scenes[i].words);
+    }
 }
 
-/* The leaf is looked up where it is, callers one byte back. */
-TEST(call_at_the_very_end_of_a_loop_is_inside_of_it)
-{
-    begin();
-    native(NATIVE + 2000, 8); /* returns to behind the loop */
-    vm(JSP_RUN_ARRAY, 0, 1);
-    native(NATIVE + 2000, 8); /* the leaf is not in it */
-    check_order(&loops);
-    begin();
-    vm(JSP_RUN_ARRAY, 0, 1); /* the only native frame is the leaf, behind the loop */
-    native(NATIVE + 2000, 8);
-    pack();
-    CHECK_EQ(jsp_merge(record, &loops, merged), 2);
-    CHECK_EQ(merged[1].id, 1);
-}
-
-TEST(cut_leaves_leave_their_mark_innermost)
-{
-    begin();
-    activation(2);
-    activation(2);
-    vm(JSP_RUN_HOST, 0, 0); /* "[deeper frames cut]", as the handler appends it */
-    stack.runs[JSP_RUN_HOST][stack.n[JSP_RUN_HOST] - 1].gap = 1;
-    native(NATIVE + 5, 8);
-    check_order(&loops);
-    begin();
-    native(NATIVE + 1, UINTPTR_MAX);
-    vm(JSP_RUN_LINKS, 900, 0);
-    vm(JSP_RUN_LINKS, 800, 0);
-    vm(JSP_RUN_LINKS, 0, 0);
-    native(NATIVE + 2, 700);
-    check_order(&no_loops);
-}
-
-/* What was between the innermost and the outermost C frames. */
-TEST(c_frames_that_were_left_out_are_one_with_a_name)
-{
-    begin();
-    native(NATIVE + 1, UINTPTR_MAX);
-    vm(JSP_RUN_LINKS, 900, 0);
-    native(NATIVE + 2, 850);
-    truth[n_truth] = n_truth + 1; /* stands for those from 800 down to 600 */
-    stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, 800 };
-    n_truth++;
-    vm(JSP_RUN_LINKS, 750, 0);
-    vm(JSP_RUN_LINKS, 650, 0);
-    native(NATIVE + 3, 600);
-    pack();
-    record->cut_native = 3 + 1;
-    CHECK_EQ(jsp_merge(record, &no_loops, merged), n_truth);
-    CHECK(!merged[3].native);
-    CHECK_EQ(merged[3].id, 4);
-    CHECK_EQ(merged[2].id, 5);
-    CHECK_EQ(merged[4].ip, NATIVE + 2);
-    CHECK_EQ(merged[0].ip, NATIVE + 3);
-}
-
-/* Two activations were seen outside the cut, one inside it, and two are in the cut. */
-TEST(activations_that_were_left_out_stand_where_they_were)
-{
-    begin();
-    activation(2);
-    activation(1);
-    uint32_t gap = n_truth;
-    stack.natives[stack.n_natives++] = (struct jsp_rec_native){ JSP_NATIVE_CUT, 8 };
-    n_truth++;
-    for (uint32_t i = 0; i < 4; i++)
-        vm(JSP_RUN_HOST, 0, i % 2 == 0);
-    activation(3);
-    pack();
-    record->cut_native = 99;
-    CHECK_EQ(jsp_merge(record, &loops, merged), n_truth);
-    CHECK_EQ(merged[n_truth - 1 - gap].id, 99);
-    for (uint32_t i = 0; i < n_truth; i++)
-        if (i != gap)
-            CHECK_EQ(merged[n_truth - 1 - i].native ? merged[n_truth - 1 - i].ip
-                                                    : merged[n_truth - 1 - i].id, truth[i]);
-}
-
-/* The VM frames of the two activations in the middle did not fit. */
-TEST(leaf_inside_a_gap_of_the_vm_stays_in_the_innermost_loop)
-{
-    begin();
-    activation(2);
-    activation(2);
-    vm(JSP_RUN_HOST, 0, 0);
-    stack.runs[JSP_RUN_HOST][stack.n[JSP_RUN_HOST] - 1].gap = 1;
-    native(NATIVE + 1500, 8);
-    native(NATIVE + 1501, 8);
-    activation(1);
-    activation(3);
-    native(NATIVE + 5, 8);
-    check_order(&loops);
-}
-
-TEST(only_native_frames_stay_as_they_are)
-{
-    begin();
-    for (uint32_t i = 0; i < 30; i++)
-        native(NATIVE + i, i ? 1000 - i : UINTPTR_MAX);
-    check_order(&no_loops);
-    check_order(&loops);
-}
-
-TEST(only_vm_frames_are_ordered_by_address)
-{
-    begin();
-    vm(JSP_RUN_HOST, 0, 0);
-    vm(JSP_RUN_HOST, 500, 0);
-    vm(JSP_RUN_LINKS, 400, 0);
-    vm(JSP_RUN_LINKS, 0, 0);
-    vm(JSP_RUN_ARRAY, 300, 0);
-    vm(JSP_RUN_WALKER, 200, 0);
-    check_order(&no_loops);
-    check_order(&loops);
-}
-
-TEST(frames_without_any_address_stand_inside_of_what_has_one)
-{
-    begin();
-    native(NATIVE + 1, UINTPTR_MAX);
-    vm(JSP_RUN_LINKS, 900, 0);
-    native(NATIVE + 2, 800);
-    vm(JSP_RUN_HOST, 0, 0);
-    vm(JSP_RUN_HOST, 0, 0);
-    check_order(&no_loops);
-    check_order(&loops); /* one address is enough to go by addresses */
-}
-
-TEST(frame_at_the_seam_belongs_to_the_caller)
-{
-    begin();
-    native(NATIVE + 1, 900);
-    vm(JSP_RUN_LINKS, 800, 0); /* the lowest byte of the caller */
-    native(NATIVE + 2, 800);
-    vm(JSP_RUN_ARRAY, 799, 0);
-    check_order(&no_loops);
-}
-
-TEST(run_that_goes_up_keeps_its_own_order)
-{
-    begin();
-    vm(JSP_RUN_LINKS, 100, 0);
-    vm(JSP_RUN_LINKS, 900, 0); /* a coroutine's that nobody told of */
-    vm(JSP_RUN_ARRAY, 80, 0);
-    vm(JSP_RUN_LINKS, 50, 0);
-    check_order(&no_loops);
-}
-
-TEST(no_frames_are_no_frames)
-{
-    begin();
-    pack();
-    merged[0].id = 77;
-    CHECK_EQ(jsp_merge(record, &loops, merged), 0);
-    CHECK_EQ(merged[0].id, 77);
-}
-
-int main(void)
-{
-    RUN(random_stacks_come_out_as_they_were_called);
-    RUN(each_native_activation_of_a_loop_takes_one_run_of_frames);
-    RUN(frames_before_the_first_entry_are_outside_of_all_loops);
-    RUN(function_that_is_only_called_takes_no_loop_of_its_callers);
-    RUN(call_at_the_very_end_of_a_loop_is_inside_of_it);
-    RUN(cut_leaves_leave_their_mark_innermost);
-    RUN(c_frames_that_were_left_out_are_one_with_a_name);
-    RUN(activations_that_were_left_out_stand_where_they_were);
-    RUN(leaf_inside_a_gap_of_the_vm_stays_in_the_innermost_loop);
-    RUN(only_native_frames_stay_as_they_are);
-    RUN(only_vm_frames_are_ordered_by_address);
-    RUN(frames_without_any_address_stand_inside_of_what_has_one);
-    RUN(frame_at_the_seam_belongs_to_the_caller);
-    RUN(run_that_goes_up_keeps_its_own_order);
-    RUN(no_frames_are_no_frames);
-    return DONE();
-}
+TEST_MAIN()

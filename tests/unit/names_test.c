@@ -263,21 +263,4 @@ TEST(more_names_than_the_cache_holds_all_come_back)
     CHECK_EQ(jsp_counted(&arena.n_labels), 4 * JSP_NAMES_CACHE + 1);
 }
 
-int main(void)
-{
-    RUN(parts_are_joined_as_the_kind_says);
-    RUN(c_functions_of_one_label_are_names_of_their_own);
-    RUN(one_part_stands_alone);
-    RUN(no_part_is_counted_and_named_so);
-    RUN(kind_is_part_of_the_name);
-    RUN(label_reused_at_the_same_address_shows_its_new_text);
-    RUN(name_of_1023_bytes_is_whole_and_one_of_1024_is_cut);
-    RUN(joined_name_is_cut_wherever_the_limit_falls);
-    RUN(label_without_an_end_is_read_no_further_than_needed);
-    RUN(function_at_a_freed_functions_address_has_its_own_name);
-    RUN(function_is_believed_without_a_look_at_its_text);
-    RUN(cut_name_of_a_function_is_counted_in_every_frame);
-    RUN(name_that_was_lost_is_tried_again);
-    RUN(more_names_than_the_cache_holds_all_come_back);
-    return DONE();
-}
+TEST_MAIN()

@@ -124,10 +124,4 @@ TEST(object_without_a_filter_may_define_each_name)
     CHECK(jsp_needed_may_define(&o, jsp_needed_hash("free")));
 }
 
-int main(void)
-{
-    RUN(filter_passes_names_of_the_object_and_few_others);
-    RUN(object_without_a_filter_may_define_each_name);
-    RUN(object_needs_what_its_header_says_and_no_more);
-    return DONE();
-}
+TEST_MAIN()

@@ -245,18 +245,4 @@ TEST(errno_stays)
     CHECK_EQ(errno, 77);
 }
 
-int main(void)
-{
-    RUN(number_is_taken_up_to_its_limits_and_not_past_them);
-    RUN(what_is_no_whole_decimal_number_is_refused);
-    RUN(clock_is_one_of_its_words);
-    RUN(source_is_one_of_its_words);
-    RUN(flag_is_set_and_taken_back_and_leaves_the_others);
-    RUN(path_is_borrowed);
-    RUN(names_are_found_as_variables_and_command_lines_have_them);
-    RUN(unknown_name_is_refused_with_the_names_there_are);
-    RUN(long_texts_are_cut_in_the_explanation);
-    RUN(options_of_an_older_header_are_set_and_of_a_newer_one_are_not);
-    RUN(errno_stays);
-    return DONE();
-}
+TEST_MAIN()

@@ -112,9 +112,7 @@ TEST(the_hottest_function_has_room_first)
 
 int main(void)
 {
-    RUN(each_sample_has_the_row_of_its_innermost_function);
-    RUN(nobody_asked);
-    RUN(the_hottest_function_has_room_first);
+    RUN_ALL();
     free(b.bytes);
     return DONE();
 }

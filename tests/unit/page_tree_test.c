@@ -74,8 +74,7 @@ TEST(branches_of_one_size_are_dropped_together)
 int main(void)
 {
     build();
-    RUN(branches_of_any_size_are_dropped);
-    RUN(branches_of_one_size_are_dropped_together);
+    RUN_ALL();
     free(b.bytes);
     return DONE();
 }

@@ -258,15 +258,7 @@ int main(void)
 {
     if (!mkdtemp(directory))
         return 1;
-    RUN(open_that_fails_leaves_the_old_capture_alone);
-    RUN(path_that_is_too_long_is_refused_in_one_sentence);
-    RUN(second_recording_of_a_program_writes_over_its_first);
-    RUN(jitdump_lies_beside_a_capture_in_a_directory_named_by_pid);
-    RUN(file_that_can_not_be_emptied_is_refused_and_nothing_is_kept_of_it);
-    RUN(what_others_planted_under_the_default_path_is_not_written_to);
-    RUN(pipe_or_file_planted_as_perf_map_is_refused_and_nobody_waits_for_it);
-    RUN(second_session_does_not_cut_the_perf_map_of_the_first);
-    RUN(flag_that_this_version_does_not_know_is_refused);
+    RUN_ALL();
     rmdir(directory);
     return DONE();
 }

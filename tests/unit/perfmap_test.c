@@ -223,13 +223,7 @@ int main(void)
         return 1;
     snprintf(dump_path, sizeof dump_path, "%s/jit-%d.dump", directory, (int)getpid());
     snprintf(beside, sizeof beside, "%s/x.cap", directory);
-    RUN(map_holds_a_line_for_each_function);
-    RUN(planted_link_is_refused_and_its_target_untouched);
-    RUN(dump_holds_the_code_itself);
-    RUN(code_that_can_not_be_read_gives_up_the_dump_only);
-    RUN(dump_ends_with_its_last_whole_function_when_one_is_unreadable);
-    RUN(first_error_of_a_full_map_is_kept);
-    RUN(child_of_a_fork_lets_go_without_a_byte);
+    RUN_ALL();
     unlink(map_path);
     unlink(dump_path);
     rmdir(directory);

@@ -38,12 +38,17 @@ static inline void sample(int n, uint64_t a0, uint64_t a1, uint64_t a2)
     build_sample(&b, addrs, n);
 }
 
-static inline bool loaded(void)
+/* Load what was built, without its functions. */
+static inline bool loaded_with(const struct jsp_profile_options *options)
 {
     char why[JSP_READ_WHY];
     return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0) &&
-           CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
+           CHECK_EQ(jsp_profile_load(&p, &r, options), 0);
+}
+
+static inline bool loaded(void)
+{
+    return loaded_with(NULL) && CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
 }
 
 static inline void unloaded(void)

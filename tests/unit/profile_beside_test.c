@@ -201,15 +201,4 @@ TEST(reused_tid_is_balanced_over_all_its_threads)
     unloaded();
 }
 
-int main(void)
-{
-    RUN(weights_and_cpu_time_belong_to_their_own_sample);
-    RUN(records_behind_long_lists_of_lines_are_found);
-    RUN(wall_clock_shares_are_weight_times_period);
-    RUN(sample_with_a_cut_gives_its_self_time_to_its_leaf);
-    RUN(lying_record_counts_are_refused_and_said);
-    RUN(more_time_than_there_can_be_does_not_wrap_a_sum_around);
-    RUN(losses_take_the_last_whole_line_of_each_key);
-    RUN(reused_tid_is_balanced_over_all_its_threads);
-    return DONE();
-}
+TEST_MAIN()

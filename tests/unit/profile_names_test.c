@@ -123,14 +123,4 @@ TEST(symbol_whose_name_lies_outside_is_skipped_and_said)
     unloaded();
 }
 
-int main(void)
-{
-    RUN(address_reuse_does_not_rename_earlier_samples);
-    RUN(name_that_comes_after_its_sample_still_names_it);
-    RUN(compiled_and_interpreted_code_of_one_name_is_one_function);
-    RUN(context_markers_are_no_frames_and_natives_go_by_module);
-    RUN(module_mapped_over_another_does_not_take_its_samples);
-    RUN(bundled_symbols_serve_both_conventions_of_an_end);
-    RUN(symbol_whose_name_lies_outside_is_skipped_and_said);
-    return DONE();
-}
+TEST_MAIN()

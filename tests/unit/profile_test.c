@@ -25,6 +25,16 @@ TEST(self_and_total_are_counted_in_both_byte_orders)
     }
 }
 
+TEST(unit_of_values_follows_the_clock)
+{
+    CHECK_STR(jsp_unit_key(JSP_VALUE_CPU), "cpu_ns");
+    CHECK_STR(jsp_unit_key(JSP_VALUE_WALL), "wall_ns");
+    CHECK_STR(jsp_unit_key(JSP_VALUE_COUNT), "samples");
+    CHECK_STR(jsp_unit_name(JSP_VALUE_CPU), "CPU time");
+    CHECK_STR(jsp_unit_name(JSP_VALUE_WALL), "elapsed time");
+    CHECK_STR(jsp_unit_name(JSP_VALUE_COUNT), "samples");
+}
+
 TEST(recursion_does_not_count_a_sample_twice)
 {
     begin(false);
@@ -97,8 +107,7 @@ TEST(samples_are_told_in_file_order_with_their_stack_and_time)
     int64_t first = b.time;
     sample(1, f1, 0, 0);
     sample(2, f2, f1, 0);
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, &options), 0);
+    CHECK(loaded_with(&options));
     CHECK_EQ(t.n, 3);
     CHECK_EQ(t.samples[0].time, first);
     CHECK_EQ(t.samples[2].time, b.time);
@@ -153,13 +162,4 @@ TEST(a_long_load_says_how_far_it_is)
     free(b.bytes);
 }
 
-int main(void)
-{
-    RUN(self_and_total_are_counted_in_both_byte_orders);
-    RUN(recursion_does_not_count_a_sample_twice);
-    RUN(threads_are_apart_and_can_be_chosen);
-    RUN(many_stacks_and_names_outgrow_every_first_table);
-    RUN(a_long_load_says_how_far_it_is);
-    RUN(samples_are_told_in_file_order_with_their_stack_and_time);
-    return DONE();
-}
+TEST_MAIN()

@@ -306,16 +306,4 @@ TEST(what_is_no_capture_is_refused_with_its_place)
     jsprof_read_close(NULL);
 }
 
-int main(void)
-{
-    RUN(memory_a_descriptor_and_a_path_are_the_same_capture);
-    RUN(a_struct_has_the_fields_that_both_sides_know);
-    RUN(an_array_says_how_many_and_ends);
-    RUN(metadata_and_files_are_whole);
-    RUN(a_choice_that_fails_changes_nothing);
-    RUN(samples_come_with_their_frames);
-    RUN(a_tree_has_parents_before_children);
-    RUN(callers_of_a_function_that_is_not_there_are_refused);
-    RUN(what_is_no_capture_is_refused_with_its_place);
-    return DONE();
-}
+TEST_MAIN()

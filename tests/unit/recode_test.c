@@ -89,16 +89,7 @@ static void round_trip(bool is_big)
 TEST(names_and_maps_that_change_keep_their_samples)
 {
     round_trip(false);
-}
-
-TEST(and_so_in_the_other_byte_order)
-{
     round_trip(true);
 }
 
-int main(void)
-{
-    RUN(names_and_maps_that_change_keep_their_samples);
-    RUN(and_so_in_the_other_byte_order);
-    return DONE();
-}
+TEST_MAIN()

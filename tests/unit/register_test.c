@@ -80,10 +80,4 @@ TEST(code_that_moves_is_in_the_map_of_perf_where_it_was_and_where_it_is)
     CHECK_STR(text, "10040 40 f\n10240 40 f\n");
 }
 
-int main(void)
-{
-    RUN(code_that_was_replaced_is_forgotten_while_nothing_is_sampled);
-    RUN(code_that_only_moves_is_forgotten_where_it_was);
-    RUN(code_that_moves_is_in_the_map_of_perf_where_it_was_and_where_it_is);
-    return DONE();
-}
+TEST_MAIN()

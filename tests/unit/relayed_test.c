@@ -132,10 +132,4 @@ TEST(cut_or_wrong_records_are_refused)
     end(&r, &names);
 }
 
-int main(void)
-{
-    RUN(sample_gets_its_own_numbers_back);
-    RUN(numbers_that_do_not_fit_the_sample_are_not_used);
-    RUN(cut_or_wrong_records_are_refused);
-    return DONE();
-}
+TEST_MAIN()

@@ -46,9 +46,4 @@ TEST(the_answer_has_room_for_the_largest_numbers)
     CHECK_EQ(line[n - 1], '\n');
 }
 
-int main(void)
-{
-    RUN(the_answer_counts_a_loss_of_each_cause);
-    RUN(the_answer_has_room_for_the_largest_numbers);
-    return DONE();
-}
+TEST_MAIN()

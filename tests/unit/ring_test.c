@@ -92,12 +92,4 @@ TEST(records_arrive_once_in_order_and_whole_under_race) /* means most under tsan
     CHECK_EQ(overfull, 0);
 }
 
-int main(void)
-{
-    RUN(record_comes_back_whole_across_the_wrap);
-    RUN(full_ring_refuses_and_keeps_the_old);
-    RUN(empty_ring_gives_nothing);
-    RUN(record_longer_than_the_buffer_stays);
-    RUN(records_arrive_once_in_order_and_whole_under_race);
-    return DONE();
-}
+TEST_MAIN()

@@ -238,14 +238,7 @@ int main(void)
 {
     if (!mkdtemp(folder) || chdir(folder) < 0 || mkdir("js", 0700) < 0)
         return 1;
-    RUN(a_function_and_its_lines_have_their_originals);
-    RUN(without_source_maps_names_are_as_recorded);
-    RUN(the_paths_of_originals_follow_the_rules);
-    RUN(a_map_that_does_not_fit_is_not_used);
-    RUN(a_map_may_be_data_in_the_comment);
-    RUN(a_line_of_distant_code_is_unknown);
-    RUN(a_line_of_very_many_segments_is_unknown);
-    RUN(a_source_in_the_map_is_read_from_it);
+    RUN_ALL();
     jsp_naming_close(naming);
     static const char *const made[] = { "js/out.js", "js/out.js.map", "js/data.js", "js/min.js",
                                         "in.ts", "js" };

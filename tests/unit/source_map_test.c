@@ -302,20 +302,7 @@ TEST(a_generated_name_is_found_before_its_function)
 
 int main(void)
 {
-    RUN(each_segment_continues_the_numbers_of_the_last);
-    RUN(a_place_without_an_original_has_none);
-    RUN(mappings_out_of_order_are_sorted);
-    RUN(broken_mappings_are_refused);
-    RUN(a_map_that_is_none_is_refused);
-    RUN(a_map_has_only_so_much);
-    RUN(every_cut_of_a_map_is_refused);
-    RUN(deep_nesting_is_refused);
-    RUN(the_root_comes_before_relative_sources);
-    RUN(sections_begin_at_their_offsets);
-    RUN(a_source_is_relative_to_its_map);
-    RUN(a_line_that_names_its_function_is_understood);
-    RUN(a_line_that_does_not_is_left_alone);
-    RUN(a_generated_name_is_found_before_its_function);
+    RUN_ALL();
     jsp_source_map_free(&map);
     return DONE();
 }

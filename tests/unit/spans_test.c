@@ -4,12 +4,7 @@
  */
 #include "analyze/spans.h"
 
-#include "analyze/profile.h"
-#include "capture_builder.h"
-#include "test.h"
-
-static struct builder b;
-static struct jsp_read r;
+#include "profile.h"
 
 /* A mark from `at` ms on, for `length` ms. */
 static void mark(int64_t at, int64_t length, const char *group, const char *name)
@@ -23,30 +18,16 @@ static void mark(int64_t at, int64_t length, const char *group, const char *name
     build_end(&b);
 }
 
-static bool start(void)
-{
-    build_start(&b, false);
-    build_process(&b, "host");
-    build_jit(&b, build_tag(1), "main");
-    return true;
-}
-
 static bool load(void)
 {
     char why[JSP_READ_WHY];
     return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
 }
 
-static void end(void)
-{
-    jsp_read_close(&r);
-    free(b.bytes);
-}
-
 TEST(spans_of_a_name_are_in_order_and_joined)
 {
     struct jsp_spans s;
-    start();
+    begin(false);
     mark(30, 10, "gc", "minor");
     mark(10, 5, "gc", "minor");
     mark(15, 5, "gc", "minor"); /* touches */
@@ -72,7 +53,7 @@ TEST(spans_of_a_name_are_in_order_and_joined)
     CHECK_EQ(s.n_marks, 0);
     CHECK(!jsp_spans_overlap(&s, 0, INT64_MAX));
     jsp_spans_free(&s);
-    end();
+    unloaded();
 }
 
 TEST(spans_are_half_open)
@@ -94,12 +75,10 @@ TEST(samples_count_while_a_mark_is_open)
 {
     const struct jsp_profile_options o = { .during = "gc" };
     const struct jsp_profile_options part = { .during = "gc", .to_ns = 6000000 };
-    const uint64_t addr = build_tag(1);
-    struct jsp_profile p;
-    start();
+    begin(false);
     for (int ms = 1; ms <= 20; ms++) {
         b.time = (ms - 1) * 1000000;
-        build_sample(&b, &addr, 1);
+        sample(1, f1, 0, 0);
     }
     mark(5, 3, "x", "gc");
     mark(7, 3, "x", "gc");
@@ -111,13 +90,7 @@ TEST(samples_count_while_a_mark_is_open)
     if (CHECK_EQ(jsp_profile_load(&p, &r, &part), 0))
         CHECK(p.samples > 0 && p.samples < 5);
     jsp_profile_free(&p);
-    end();
+    unloaded();
 }
 
-int main(void)
-{
-    RUN(spans_of_a_name_are_in_order_and_joined);
-    RUN(spans_are_half_open);
-    RUN(samples_count_while_a_mark_is_open);
-    return DONE();
-}
+TEST_MAIN()

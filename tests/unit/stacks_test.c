@@ -451,19 +451,4 @@ TEST(no_flipped_byte_crashes_or_changes_what_was_before)
     free(b.bytes);
 }
 
-int main(void)
-{
-    RUN(what_goes_in_comes_out);
-    RUN(a_block_may_end_behind_any_sample);
-    RUN(a_table_that_is_full_begins_anew);
-    RUN(more_threads_than_a_block_tells_apart);
-    RUN(frames_of_the_largest_numbers_fill_blocks_and_no_more);
-    RUN(equal_stacks_have_equal_numbers_across_tables);
-    RUN(the_deepest_stack_goes_through_several_blocks);
-    RUN(a_chunk_that_is_lost_takes_only_what_hangs_on_it);
-    RUN(the_bytes_mean_what_the_page_says);
-    RUN(lies_are_told_with_their_place);
-    RUN(a_stack_is_never_deeper_than_the_format_has_it);
-    RUN(no_flipped_byte_crashes_or_changes_what_was_before);
-    return DONE();
-}
+TEST_MAIN()

@@ -8,11 +8,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "test.h"
 
-enum { WRITERS = 4, PAIRS = 3, VALUE = 240, LOG = 1 << 14, SECONDS = 2 };
+enum { WRITERS = 4, PAIRS = 3, VALUE = 240, LOG = 1 << 14, ENOUGH = 10000 };
 
 static struct jsp_tasks_shared shared;
 
@@ -183,24 +182,14 @@ TEST(a_reader_gets_the_labels_of_one_call_or_none)
     begin();
     for (uintptr_t w = 0; w < WRITERS; w++)
         CHECK_EQ(pthread_create(&threads[w], NULL, writes, (void *)w), 0);
-    time_t until = time(NULL) + SECONDS;
-    while (time(NULL) < until || ((!right || !gone) && time(NULL) < until + 60))
+    while (right < ENOUGH || gone < ENOUGH)
         read_edge(&right, &gone, &wrong);
     atomic_store(&is_over, true);
     for (int w = 0; w < WRITERS; w++)
         pthread_join(threads[w], NULL);
     printf("# %" PRIu64 " right, %" PRIu64 " gone\n", right, gone);
-    CHECK(right > 0);
-    CHECK(gone > 0);
     CHECK_EQ(wrong, 0);
     end();
 }
 
-int main(void)
-{
-    RUN(labels_come_back_and_equal_ones_are_stored_once);
-    RUN(labels_are_gone_after_one_turn_of_the_ring);
-    RUN(labels_that_stay_the_same_are_stored_again_before_they_are_gone);
-    RUN(a_reader_gets_the_labels_of_one_call_or_none);
-    return DONE();
-}
+TEST_MAIN()

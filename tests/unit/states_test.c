@@ -120,6 +120,13 @@ static bool is_right(const struct jsp_profile *p, const struct jsp_sample *s, in
            is_text(jsp_samples_detail(p, s, pid), details[i % STATES]);
 }
 
+static bool load(struct jsp_read *r, struct jsp_profile *p, struct jsp_bytes bytes)
+{
+    char why[JSP_READ_WHY];
+    return CHECK_EQ(jsp_read_memory(r, bytes.at, bytes.n, why), 0) &&
+           CHECK_EQ(jsp_profile_load(p, r, NULL), 0);
+}
+
 /* Check the samples of a capture, which has MANY from each of these places on. */
 static void check(struct jsp_bytes bytes, const int *from, int n_from)
 {
@@ -129,10 +136,8 @@ static void check(struct jsp_bytes bytes, const int *from, int n_from)
     struct jsp_read_frame f;
     struct jsp_samples samples;
     struct jsp_sample s;
-    char why[JSP_READ_WHY];
     int n = 0, wrong = 0;
-    if (!CHECK_EQ(jsp_read_memory(&r, bytes.at, bytes.n, why), 0) ||
-        !CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0))
+    if (!load(&r, &p, bytes))
         return;
     for (int i = 0; i < JSP_READ_N_CAUSES; i++)
         CHECK_EQ(p.defects.count[i], 0);
@@ -155,9 +160,7 @@ static struct jsp_bytes recode(struct jsp_bytes bytes, jsp_export_write *to)
     struct jsp_profile p;
     struct jsp_export e = { .profile = &p, .out = &sink };
     struct jsp_bytes got = { 0 };
-    char why[JSP_READ_WHY];
-    CHECK_EQ(jsp_read_memory(&r, bytes.at, bytes.n, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(load(&r, &p, bytes));
     jsp_sink_init(&sink, jsp_bytes_write, &got);
     CHECK_EQ(to(&e), 0);
     CHECK_EQ(jsp_sink_flush(&sink), 0);
@@ -183,13 +186,9 @@ static void every_form(bool is_compact)
     jsp_bytes_free(&again);
 }
 
-TEST(samples_keep_their_states)
+TEST(samples_keep_their_states_in_every_form)
 {
     every_form(false);
-}
-
-TEST(and_compact_samples)
-{
     every_form(true);
 }
 
@@ -199,11 +198,9 @@ TEST(merged_captures_keep_the_states_of_each)
     struct jsp_bytes in[2], joined = { 0 };
     struct jsp_read r[2];
     struct jsp_profile p[2], *inputs[2] = { &p[0], &p[1] };
-    char why[JSP_READ_WHY];
     for (int i = 0; i < 2; i++) {
         in[i] = recorded(i, from[i]);
-        CHECK_EQ(jsp_read_memory(&r[i], in[i].at, in[i].n, why), 0);
-        CHECK_EQ(jsp_profile_load(&p[i], &r[i], NULL), 0);
+        CHECK(load(&r[i], &p[i], in[i]));
     }
     struct jsp_merge m = { .inputs = inputs, .n = 2, .out = &sink };
     jsp_sink_init(&sink, jsp_bytes_write, &joined);
@@ -224,11 +221,9 @@ TEST(time_without_a_processor_is_a_frame_of_its_own)
     struct jsp_read r;
     struct jsp_profile p;
     struct jsp_functions f;
-    char why[JSP_READ_WHY];
     uint64_t found = 0;
     struct jsp_bytes bytes = recorded(false, 0);
-    CHECK_EQ(jsp_read_memory(&r, bytes.at, bytes.n, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(load(&r, &p, bytes));
     CHECK_EQ(jsp_functions_build(&f, &p, NULL), 0);
     for (uint32_t i = 0; i < f.n; i++)
         if (strcmp(p.functions[f.rows[i].function].name, "[waiting for a processor]") == 0) {
@@ -256,15 +251,13 @@ static struct jsp_read_state state_of(const char *bytes, size_t n, char detail[1
     struct jsp_read_frame f;
     struct jsp_samples samples;
     struct jsp_sample s = { 0 };
-    char why[JSP_READ_WHY];
     const uint64_t at = build_tag(1);
     build_start(&b, false);
     build_process(&b, "host");
     build_jit(&b, build_tag(1), "f");
     build_sample(&b, &at, 1);
     build_chunk(&b, "jsprof/states", bytes, n);
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
+    CHECK(load(&r, &p, (struct jsp_bytes){ .at = (char *)b.bytes, .n = b.size }));
     defects = p.defects;
     jsp_read_start(&c, &r, NULL);
     jsp_samples_start(&samples, &p, NULL);
@@ -342,14 +335,4 @@ TEST(names_of_many_calls_are_kept)
     jsp_states_free(&s);
 }
 
-int main(void)
-{
-    RUN(samples_keep_their_states);
-    RUN(and_compact_samples);
-    RUN(merged_captures_keep_the_states_of_each);
-    RUN(time_without_a_processor_is_a_frame_of_its_own);
-    RUN(the_bytes_mean_what_the_page_says);
-    RUN(lies_are_refused_and_said);
-    RUN(names_of_many_calls_are_kept);
-    return DONE();
-}
+TEST_MAIN()

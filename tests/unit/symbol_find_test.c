@@ -53,11 +53,4 @@ TEST(without_start_or_room_it_is_refused)
     CHECK_STR(name, "kept");
 }
 
-int main(void)
-{
-    RUN(static_function_has_its_name);
-    RUN(name_is_cut_to_the_room);
-    RUN(middle_of_a_function_has_no_name);
-    RUN(without_start_or_room_it_is_refused);
-    return DONE();
-}
+TEST_MAIN()

@@ -7,8 +7,6 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -16,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "copy.h"
 #include "image/demangle.h"
 #include "image/symbols.h"
 #include "kernel.h"
@@ -57,22 +56,6 @@ static void *code_of(void *library, const char *name)
     return dlsym(library ? library : RTLD_DEFAULT, name);
 }
 
-/* Copy a file, over a new inode. */
-static bool copy_file(const char *from, const char *to)
-{
-    char bytes[4096], temporary[PATH_MAX + 4];
-    ssize_t n = -1;
-    snprintf(temporary, sizeof temporary, "%s.new", to);
-    int in = open(from, O_RDONLY),
-        out = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0755);
-    while (in >= 0 && out >= 0 && (n = read(in, bytes, sizeof bytes)) > 0)
-        if (write(out, bytes, (size_t)n) != n)
-            break;
-    close(in);
-    close(out);
-    return n == 0 && rename(temporary, to) == 0;
-}
-
 /* The copy, loaded; `*at` is one of its functions. NULL: the test is skipped. */
 static void *load(uint64_t *at)
 {
@@ -80,7 +63,7 @@ static void *load(uint64_t *at)
     SKIP("needs a libgcc_s.so.1 that this libc loads");
     void *original = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
     void *code = original ? code_of(original, "_Unwind_Backtrace") : NULL;
-    if (!code || !dladdr(code, &info) || !copy_file(info.dli_fname, copy))
+    if (!code || !dladdr(code, &info) || !copy_file(info.dli_fname, copy, -1))
         return NULL;
     dlclose(original);
     void *library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
@@ -171,19 +154,29 @@ TEST(a_deleted_library_keeps_its_names)
     dlclose(library);
 }
 
+static int status_of(pid_t child)
+{
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* In a child without privileges, which may be dumped or not. */
+static void exit_by_name(uint64_t at, unsigned long is_dumpable)
+{
+    if (getuid() == 0 && setuid(65534) < 0)
+        _exit(3);
+    prctl(PR_SET_DUMPABLE, is_dumpable);
+    _exit(strcmp(name_at(at), "_Unwind_Backtrace") == 0 ? 0 : 1);
+}
+
 /* In a child without the right to follow the kernel's links to mapped files. */
 static int name_unprivileged(uint64_t at)
 {
     pid_t child = fork();
-    if (child == 0) {
-        if (getuid() == 0 && setuid(65534) < 0)
-            _exit(3);
-        prctl(PR_SET_DUMPABLE, 1);
-        _exit(strcmp(name_at(at), "_Unwind_Backtrace") == 0 ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (child == 0)
+        exit_by_name(at, 1);
+    return status_of(child);
 }
 
 TEST(a_replaced_library_is_named_by_its_image_and_not_by_the_new_file)
@@ -191,7 +184,7 @@ TEST(a_replaced_library_is_named_by_its_image_and_not_by_the_new_file)
     uint64_t at = 0;
     void *library = load(&at);
     fresh(JSP_SYMBOLS_BUDGET);
-    if (!library || !CHECK(copy_file("/proc/self/exe", copy)))
+    if (!library || !CHECK(copy_file("/proc/self/exe", copy, -1)))
         return;
     CHECK_EQ(name_unprivileged(at), 0);
     CHECK_STR(name_at(at), "_Unwind_Backtrace");
@@ -210,14 +203,9 @@ static int name_with_a_hole(uint64_t at)
             if (m->is_writable && strstr(m->path, "libcopy.so"))
                 mprotect((void *)(uintptr_t)m->start, m->end - m->start, PROT_NONE);
         }
-        if (getuid() == 0 && setuid(65534) < 0)
-            _exit(3);
-        prctl(PR_SET_DUMPABLE, 0);
-        _exit(strcmp(name_at(at), "_Unwind_Backtrace") == 0 ? 0 : 1);
+        exit_by_name(at, 0);
     }
-    int status = -1;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return status_of(child);
 }
 
 TEST(a_replaced_library_with_pages_that_nobody_can_read_keeps_its_names)
@@ -229,7 +217,7 @@ TEST(a_replaced_library_with_pages_that_nobody_can_read_keeps_its_names)
     }
     void *library = load(&at);
     fresh(JSP_SYMBOLS_BUDGET);
-    if (!library || !CHECK(copy_file("/proc/self/exe", copy)))
+    if (!library || !CHECK(copy_file("/proc/self/exe", copy, -1)))
         return;
     CHECK_EQ(name_with_a_hole(at), 0);
     dlclose(library);
@@ -246,20 +234,19 @@ static char *fake_demangler(const char *name, char *to, size_t *size, int *statu
 /* This program again, as a file that is gone when it looks for itself. */
 TEST(a_deleted_program_names_its_own_static_functions)
 {
-    CHECK_EQ(copy_file("/proc/self/exe", other), true);
+    CHECK(copy_file("/proc/self/exe", other, -1));
     pid_t child = fork();
     if (child == 0) {
         execl(other, other, "deleted", (char *)NULL);
         _exit(9);
     }
-    int status = -1;
-    waitpid(child, &status, 0);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 9) {
+    int status = status_of(child);
+    if (status == 9) {
         unlink(other);
         SKIP("needs a kernel that runs programs of this machine");
         return;
     }
-    CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    CHECK_EQ(status, 0);
     CHECK_EQ(access(other, F_OK), -1);
 }
 
@@ -277,7 +264,7 @@ TEST(a_copy_of_the_same_build_serves_as_well)
     uint64_t at = 0;
     void *library = load(&at);
     fresh(JSP_SYMBOLS_BUDGET);
-    if (!library || !CHECK(copy_file(copy, other)) ||
+    if (!library || !CHECK(copy_file(copy, other, -1)) ||
         !CHECK_EQ(rename(other, copy), 0))
         return;
     CHECK_EQ(name_unprivileged(at), 0);
@@ -337,19 +324,7 @@ int main(int argc, char **argv)
     snprintf(copy, sizeof copy, "%s/libcopy.so", folder);
     snprintf(other, sizeof other, "%s/other", folder);
     fresh(JSP_SYMBOLS_BUDGET);
-    RUN(own_functions_have_name_begin_and_end);
-    RUN(functions_of_libc_have_their_public_names);
-    RUN(the_vdso_tells_the_time);
-    RUN(code_without_a_file_and_nothing_at_all_are_told_apart);
-    RUN(a_library_that_was_loaded_later_has_names);
-    RUN(a_deleted_library_keeps_its_names);
-    RUN(a_replaced_library_is_named_by_its_image_and_not_by_the_new_file);
-    RUN(a_replaced_library_with_pages_that_nobody_can_read_keeps_its_names);
-    RUN(a_deleted_program_names_its_own_static_functions);
-    RUN(a_copy_of_the_same_build_serves_as_well);
-    RUN(what_is_no_elf_file_has_its_module_for_a_name);
-    RUN(a_small_budget_costs_time_and_no_names);
-    RUN(a_cpp_name_is_shown_as_it_was_written);
+    RUN_ALL();
     jsp_symbols_close(symbols);
     jsp_maps_free(&maps);
     unlink(copy);

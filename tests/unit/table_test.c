@@ -236,13 +236,4 @@ TEST(object_whose_table_finds_no_memory_is_refused_as_a_whole)
     free((void *)(uintptr_t)section.bytes);
 }
 
-int main(void)
-{
-    RUN(functions_out_of_order_are_found_and_what_lies_between_is_not_known);
-    RUN(table_that_nobody_wants_any_more_is_given_up);
-    RUN(function_that_is_not_inside_of_the_object_is_refused);
-    RUN(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule);
-    RUN(object_of_nearly_4_gib_with_few_rows_is_laid_out);
-    RUN(object_whose_table_finds_no_memory_is_refused_as_a_whole);
-    return DONE();
-}
+TEST_MAIN()

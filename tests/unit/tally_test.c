@@ -83,10 +83,4 @@ TEST(session_with_thousands_of_threads_in_turn_does_not_grow_by_them)
     CHECK_EQ(jsprof_close(p), 0);
 }
 
-int main(void)
-{
-    RUN(thread_that_left_keeps_its_slot_until_its_samples_are_written);
-    RUN(as_many_slots_as_live_at_once);
-    RUN(session_with_thousands_of_threads_in_turn_does_not_grow_by_them);
-    return DONE();
-}
+TEST_MAIN()

@@ -1,6 +1,10 @@
 /* test.h - the whole test harness: named cases, checks that show both sides,
  * TAP on stdout. A test file is one program; tests/run.sh counts its cases.
  *
+ * TEST_MAIN() at its end runs its cases from the first to the last. A file with a main of its own
+ * calls RUN_ALL() between what it makes ready and DONE(), or RUN(name) for each: a case that was
+ * not run has failed.
+ *
  * A check that fails is reported, the case continues, and the check returns false to
  * a case that wants to return. A case that says SKIP(why) and returns is not counted
  * as passed; one that checked nothing has failed. Checks belong to the main thread.
@@ -18,11 +22,36 @@
 static int test_n, test_bad, test_checks;
 static const char *test_skipped;
 
-#define TEST(name) static void name(void)
+/* Each case adds itself before main begins, in whatever order the linker has: `line` sorts them. */
+static struct test_case {
+    const char *name;
+    void (*body)(void);
+    int line;
+    bool was_run;
+    struct test_case *next;
+} *test_cases;
 
-#define RUN(name) test_run(name, #name)
+#define TEST(name) \
+    static void name(void); \
+    static struct test_case name##_case = { #name, name, __LINE__, false, NULL }; \
+    static __attribute__((constructor)) void name##_add(void) \
+    { \
+        test_add(&name##_case); \
+    } \
+    static void name(void)
 
-#define DONE() (printf("1..%d\n", test_n), test_bad != 0)
+#define RUN(name) test_run(&name##_case)
+
+#define RUN_ALL() test_run_all()
+
+#define DONE() test_done()
+
+#define TEST_MAIN() \
+    int main(void) \
+    { \
+        RUN_ALL(); \
+        return DONE(); \
+    }
 
 #define CHECK(cond) test_that((cond) ? 1 : 0, __FILE__, __LINE__, #cond)
 
@@ -33,21 +62,48 @@ static const char *test_skipped;
 
 #define SKIP(reason) (test_skipped = (reason))
 
-static inline void test_run(void (*body)(void), const char *name)
+static inline void test_add(struct test_case *c)
+{
+    struct test_case **at = &test_cases;
+    while (*at && (*at)->line < c->line)
+        at = &(*at)->next;
+    c->next = *at;
+    *at = c;
+}
+
+static inline void test_run(struct test_case *c)
 {
     int before = test_bad;
     test_skipped = NULL;
     test_checks = 0;
-    body();
+    c->was_run = true;
+    c->body();
     if (!test_checks && !test_skipped) {
         test_bad++;
-        printf("# %s: checked nothing\n", name);
+        printf("# %s: checked nothing\n", c->name);
     }
     bool failed = test_bad > before;
     bool skipped = test_skipped && !failed;
-    printf("%sok %d - %s%s%s\n", failed ? "not " : "", ++test_n, name,
+    printf("%sok %d - %s%s%s\n", failed ? "not " : "", ++test_n, c->name,
            skipped ? " # SKIP " : "", skipped ? test_skipped : "");
     fflush(stdout);
+}
+
+static inline void test_run_all(void)
+{
+    for (struct test_case *c = test_cases; c; c = c->next)
+        test_run(c);
+}
+
+static inline int test_done(void)
+{
+    for (struct test_case *c = test_cases; c; c = c->next)
+        if (!c->was_run) {
+            test_bad++;
+            printf("not ok %d - %s\n# nobody runs it\n", ++test_n, c->name);
+        }
+    printf("1..%d\n", test_n);
+    return test_bad != 0;
 }
 
 static inline bool test_that(int truth, const char *file, int line, const char *text)

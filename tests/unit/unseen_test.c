@@ -73,8 +73,7 @@ int main(void)
         return 1;
     while (sem_wait(&ready) < 0)
         continue;
-    RUN(a_signal_that_waits_is_seen);
-    RUN(a_signal_that_waits_is_seen_in_a_status_of_any_length);
+    RUN_ALL();
     sem_post(&over);
     pthread_join(other, NULL);
     return DONE();

@@ -99,8 +99,6 @@ int main(void)
     struct sigaction act = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
     sigaction(SIGUSR1, &act, NULL);
     jsp_unwinder_init(&unwinder, (uintptr_t)&stack, (uintptr_t)(&stack + 1), getpid());
-    RUN(bare_code_is_read_in_the_first_walk_only);
-    RUN(a_trampoline_without_rows_is_crossed_in_each_walk);
-    RUN(with_another_map_bare_code_is_read_again);
+    RUN_ALL();
     return DONE();
 }

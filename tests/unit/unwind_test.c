@@ -68,27 +68,12 @@ static __attribute__((noinline)) int deep(int depth)
     return (int)here.sp;
 }
 
-TEST(every_caller_is_in_the_list_and_further_up)
-{
-    deep_again = deep;
-    deep(7);
-    CHECK(is_end(deep_stop));
-    for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
-        CHECK_EQ(frames[i + 1].ip, called_from[i]);
-    if (!CHECK(out.n > 9))
-        return;
-    for (uint32_t i = 1; i < out.n; i++)
-        CHECK(frames[i].cfa > frames[i - 1].cfa);
-    CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
-}
-
 static uint32_t rows_at(uintptr_t pc)
 {
     const struct jsp_unwind_object *o = jsp_unwind_map_find(jsp_objects_map(&objects), pc);
     return o ? o->n_rows : 0;
 }
 
-/* main calls this first: no object has been met yet. */
 /* Walk again and again as one sample, and return the system calls for frames without rows. */
 static uint32_t calls_of_one_sample(void)
 {
@@ -119,6 +104,7 @@ static __attribute__((noinline)) void from_unread_code(const struct jsp_unwind_o
     unwinder.n_callers = 0;
 }
 
+/* This case is the first and the next one the second: no object has been met yet. */
 TEST(frames_between_are_not_skipped_while_an_object_has_no_rows)
 {
     const struct jsp_unwind_map *map = jsp_objects_map(&objects);
@@ -179,6 +165,20 @@ TEST(object_gets_its_rows_only_after_a_walk_has_met_it)
         CHECK(first[i].cfa == frames[i].cfa && (first[i].ip == frames[i].ip || i == 8));
 }
 
+TEST(every_caller_is_in_the_list_and_further_up)
+{
+    deep_again = deep;
+    deep(7);
+    CHECK(is_end(deep_stop));
+    for (uint32_t i = 0; i < 8 && i + 1 < out.n; i++)
+        CHECK_EQ(frames[i + 1].ip, called_from[i]);
+    if (!CHECK(out.n > 9))
+        return;
+    for (uint32_t i = 1; i < out.n; i++)
+        CHECK(frames[i].cfa > frames[i - 1].cfa);
+    CHECK_EQ(frames[out.n - 1].cfa, UINTPTR_MAX);
+}
+
 TEST(a_full_list_keeps_the_innermost)
 {
     struct jsp_regs_core here = jsp_regs_here();
@@ -191,25 +191,42 @@ TEST(a_full_list_keeps_the_innermost)
     CHECK_EQ(frames[0].ip, here.pc);
 }
 
-/* For every size of list and of its end: the innermost, the outermost and one between, in
- * whose place the rest was. */
-static uint64_t roots_there; /* frames of this walk */
+static void (*bottom)(const struct jsp_regs_core *here);
 
-static int check_roots(int depth)
+static int descend(int depth)
 {
-    static struct jsp_rec_native part[MOST];
     if (depth) {
         int below = deep_again(depth - 1);
         return below + depth;
     }
     struct jsp_regs_core here = jsp_regs_here();
-    walk_from(&here);
+    bottom(&here);
+    return 0;
+}
+
+/* Call it that many frames down. */
+static void at_the_bottom(int depth, void (*what)(const struct jsp_regs_core *here))
+{
+    bottom = what;
+    deep_again = descend;
+    CHECK_EQ(descend(depth), (long long)depth * (depth + 1) / 2);
+    deep_again = deep;
+}
+
+/* For every size of list and of its end: the innermost, the outermost and one between, in
+ * whose place the rest was. */
+static uint32_t roots_there, roots_bad; /* frames of this walk, and wrong ones */
+
+static void check_roots(const struct jsp_regs_core *here)
+{
+    static struct jsp_rec_native part[MOST];
+    walk_from(here);
     uint32_t n = out.n, bad = 0;
     for (uint32_t max = 4; max <= n + 1; max++) {
         for (uint32_t roots = 2; roots < max; roots++) {
             struct jsp_unwound to = { .frames = part, .max = max, .roots = roots };
             enum jsp_unwind_stop stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects),
-                                                        &here, &to);
+                                                        here, &to);
             uint32_t gap = n > max ? max - roots : max, after = n - (max - gap - 1);
             bad += !is_end(stop) || to.n != (n > max ? max : n);
             bad += to.cut != (n > max ? n - max + 1 : 0);
@@ -223,15 +240,14 @@ static int check_roots(int depth)
         }
     }
     roots_there = n;
-    return (int)bad;
+    roots_bad = bad;
 }
 
 TEST(a_full_list_keeps_the_outermost_too_where_it_is_asked_to)
 {
-    deep_again = check_roots;
-    CHECK_EQ(check_roots(12), 12 * 13 / 2);
+    at_the_bottom(12, check_roots);
+    CHECK_EQ(roots_bad, 0);
     CHECK(roots_there > 14);
-    deep_again = deep;
 }
 
 static struct {
@@ -239,33 +255,25 @@ static struct {
     enum jsp_unwind_stop stop;
 } far;
 
-static int go_far(int depth)
+static void go_far(const struct jsp_regs_core *here)
 {
     static struct jsp_rec_native part[MOST];
-    if (depth) {
-        int below = deep_again(depth - 1);
-        return below + depth;
-    }
-    struct jsp_regs_core here = jsp_regs_here();
     far.out = (struct jsp_unwound){ .frames = part, .max = 20, .roots = 5 };
-    far.stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects), &here, &far.out);
-    return 0;
+    far.stop = jsp_unwind_from(&unwinder, jsp_objects_map(&objects), here, &far.out);
 }
 
 TEST(outermost_frames_that_are_too_far_away_are_not_looked_for)
 {
-    deep_again = go_far;
-    go_far(3000);
+    at_the_bottom(3000, go_far);
     CHECK(is_end(far.stop));
     CHECK_EQ(far.out.n, 20);
     CHECK(far.out.cut > 2900);
-    go_far(3 * JSP_UNWIND_BEYOND);
+    at_the_bottom(3 * JSP_UNWIND_BEYOND, go_far);
     CHECK_EQ(far.stop, JSP_STOP_FULL);
     CHECK_EQ(far.out.n, 16);
     CHECK_EQ(far.out.frames[15].ip, JSP_NATIVE_CUT);
     CHECK(far.out.frames[15].cfa == UINTPTR_MAX); /* frames of the VM are on this side of it */
     CHECK_EQ(far.out.cut, JSP_UNWIND_BEYOND + 5);
-    deep_again = deep;
 }
 
 TEST(a_stack_of_unknown_bounds_is_read_through_the_kernel)
@@ -496,21 +504,7 @@ int main(void)
     if (high - low < STACK) /* musl tells what is mapped by now */
         low = high - STACK;
     jsp_unwinder_init(&unwinder, low, high, getpid());
-    RUN(frames_between_are_not_skipped_while_an_object_has_no_rows);
-    RUN(object_gets_its_rows_only_after_a_walk_has_met_it);
-    RUN(every_caller_is_in_the_list_and_further_up);
-    RUN(a_full_list_keeps_the_innermost);
-    RUN(a_full_list_keeps_the_outermost_too_where_it_is_asked_to);
-    RUN(outermost_frames_that_are_too_far_away_are_not_looked_for);
-    RUN(a_stack_of_unknown_bounds_is_read_through_the_kernel);
-    RUN(a_signal_handler_is_left_through_its_trampoline);
-    RUN(garbage_for_registers_stops_with_a_reason);
-    RUN(a_circle_of_frame_pointers_ends);
-    RUN(a_smashed_stack_never_faults);
-    RUN(a_thread_with_64_kib_is_walked_to_its_end);
-    RUN(an_opened_object_is_found_and_a_closed_one_is_not);
-    RUN(the_kernels_page_of_code_is_known);
-    RUN(behind_unknown_code_the_walk_goes_on_where_the_host_says);
+    RUN_ALL();
     jsp_objects_free(&objects);
     return DONE();
 }

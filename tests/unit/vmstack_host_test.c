@@ -37,35 +37,45 @@ static jsprof_stack by_offsets(void)
     };
 }
 
-TEST(old_style_array_is_read_by_its_offsets)
+static void begin_host(void)
 {
     begin();
     vm.host = by_offsets();
+    old_entries = old;
+}
+
+/* A sample at this depth shows these frames, and so many cut. */
+static void shows(int32_t depth, const char *frames, uint32_t cut)
+{
+    old_depth = depth;
+    if (!CHECK_STR(taken(), frames) || !CHECK_EQ(record->cut, cut))
+        printf("# at depth %d\n", (int)depth);
+}
+
+TEST(old_style_array_is_read_by_its_offsets)
+{
+    begin_host();
     CHECK_EQ(jsp_vmstack_check(&vm.host), 0);
-    old_depth = 0;
-    CHECK_STR(taken(), "");
-    old_depth = 3;
-    CHECK_STR(taken(), "main>run>call");
+    shows(0, "", 0);
+    shows(3, "main>run>call", 0);
     CHECK_EQ(record->n[JSP_RUN_HOST], 3);
     CHECK_EQ(record->frames[1].sp, 900); /* it has none of its own */
     CHECK_EQ(record->frames[2].sp, 700);
     CHECK_EQ(record->frames[2].line, 3);
 }
 
-TEST(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad)
+TEST(host_depth_beyond_its_array_is_cut_and_one_that_no_host_can_have_is_bad)
 {
-    begin();
-    vm.host = by_offsets();
-    old_depth = 5;
-    CHECK_STR(taken(), "main>run>call>leaf>?");
-    CHECK_EQ(record->cut, 1);
-    old_depth = -1;
-    CHECK_STR(taken(), "");
-    CHECK_EQ(record->cut, 0);
+    begin_host();
+    shows(5, "main>run>call>leaf>?", 1);
+    shows(4 + (1 << 24), "main>run>call>leaf>?", 1 << 24);
+    CHECK_EQ(bad(), 0);
+    shows(-1, "", 0);
     CHECK_EQ(bad(), 1);
-    old_depth = INT32_MIN;
-    CHECK_STR(taken(), "");
-    CHECK_EQ(bad(), 2);
+    shows(INT32_MIN, "", 0);
+    shows(5 + (1 << 24), "", 0);
+    shows(INT32_MAX, "", 0);
+    CHECK_EQ(bad(), 4);
 }
 
 /* Every other entry has an address. */
@@ -75,47 +85,35 @@ TEST(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is)
     for (uintptr_t i = 0; i < 20; i++)
         deep[i] = (struct old_entry){ i ? i < 11 ? "x" : "leaf" : "root", 0, (uint32_t)i,
                                       (void *)(i % 2 ? 0 : 9000 - i) };
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     vm.host.limit = 20;
     old_entries = deep;
-    old_depth = 8;
-    CHECK_STR(taken(), "root>x>x>x>x>x>x>x");
-    CHECK_EQ(record->cut, 0);
-    old_depth = 12;
-    CHECK_STR(taken(), "root>x>x>x>x>x>...>x>leaf");
-    CHECK_EQ(record->cut, 4);
+    shows(8, "root>x>x>x>x>x>x>x", 0);
+    shows(12, "root>x>x>x>x>x>...>x>leaf", 4);
     CHECK_EQ(record->frames[MAX].line, 11);
     CHECK_EQ(record->frames[MAX - 1].sp, 9000 - 10);
     old_depth = 13; /* the first of the innermost two has no address of its own */
     taken();
     CHECK_EQ(record->frames[MAX - 1].line, 11);
     CHECK_EQ(record->frames[MAX - 1].sp, 9000 - 10);
-    old_entries = old;
 }
 
 TEST(capacity_is_read_anew_in_every_sample)
 {
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     vm.host.limit = 0;
     vm.host.capacity = &old_capacity;
-    old_depth = 4;
     old_capacity = 2;
-    CHECK_STR(taken(), "main>run>?");
-    CHECK_EQ(record->cut, 2);
+    shows(4, "main>run>?", 2);
     old_capacity = 4;
-    CHECK_STR(taken(), "main>run>call>leaf");
+    shows(4, "main>run>call>leaf", 0);
     old_capacity = 0;
-    CHECK_STR(taken(), "?");
-    CHECK_EQ(record->cut, 4);
-    old_capacity = 4;
+    shows(4, "?", 4);
 }
 
 TEST(depth_of_eight_bytes_is_read_as_such)
 {
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     vm.host.depth = &wide_depth;
     vm.host.depth_bytes = 8;
     wide_depth = 2;
@@ -131,30 +129,10 @@ TEST(depth_of_eight_bytes_is_read_as_such)
     CHECK_EQ(record->cut, UINT32_MAX);
 }
 
-TEST(depth_that_no_host_can_have_is_garbage_and_not_frames_cut)
-{
-    begin();
-    vm.host = by_offsets();
-    vm.host.limit = 4;
-    old_depth = 4 + (1 << 24);
-    CHECK_STR(taken(), "main>run>call>leaf>?");
-    CHECK_EQ(record->cut, 1 << 24);
-    CHECK_EQ(bad(), 0);
-    old_depth = 5 + (1 << 24);
-    CHECK_STR(taken(), "");
-    CHECK_EQ(record->cut, 0);
-    old_depth = INT32_MAX;
-    CHECK_STR(taken(), "");
-    CHECK_EQ(record->cut, 0);
-    CHECK_EQ(bad(), 2);
-    old_depth = 4;
-}
-
 TEST(array_that_moves_is_found_where_it_is)
 {
     struct old_entry moved[4];
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     old_depth = 1;
     CHECK_STR(taken(), "main");
     memcpy(moved, old, sizeof moved);
@@ -167,32 +145,26 @@ TEST(array_that_moves_is_found_where_it_is)
     old_depth = 0;
     CHECK_STR(taken(), ""); /* no array, no depth: nothing wrong */
     CHECK_EQ(bad(), 1);
-    old_entries = old;
 }
 
 TEST(entry_without_a_label_is_named_so_and_counted)
 {
     struct old_entry holes[2] = { { "main", 0, 1, NULL }, { NULL, 0, 2, NULL } };
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     old_entries = holes;
     old_depth = 2;
     CHECK_STR(taken(), "main>[no name]");
     CHECK_EQ(jsp_counted(&names.n_bad), 1);
-    old_entries = old;
 }
 
 TEST(descriptions_that_can_not_be_read_are_refused)
 {
-    jsprof_stack s = by_offsets();
-    s.depth = NULL;
-    CHECK_EQ(jsp_vmstack_check(&s), -EINVAL);
-    s = by_offsets();
-    s.entries = NULL;
-    CHECK_EQ(jsp_vmstack_check(&s), -EINVAL);
-    s = by_offsets();
-    s.stride = 0;
-    CHECK_EQ(jsp_vmstack_check(&s), -EINVAL);
+    jsprof_stack s = by_offsets(), bad[3] = { s, s, s };
+    bad[0].depth = NULL;
+    bad[1].entries = NULL;
+    bad[2].stride = 0;
+    for (int i = 0; i < 3; i++)
+        CHECK_EQ(jsp_vmstack_check(&bad[i]), -EINVAL);
     for (uint32_t width = 0; width < 10; width++) {
         s = by_offsets();
         s.depth_bytes = width;
@@ -226,8 +198,7 @@ TEST(callback_may_skip_an_entry_and_keep_its_stack_address)
         { "run", 0, 0, NULL }, { "broken", 2, 0, NULL },
     };
     int calls = 0;
-    begin();
-    vm.host = by_offsets();
+    begin_host();
     vm.host.decode_sigsafe = decode_sigsafe;
     vm.host.host = &calls;
     old_entries = mixed;
@@ -237,7 +208,6 @@ TEST(callback_may_skip_an_entry_and_keep_its_stack_address)
     CHECK_EQ(record->frames[0].sp, 0);
     CHECK_EQ(record->frames[1].sp, 800);
     CHECK_EQ(bad(), 1);
-    old_entries = old;
 }
 
 /* -- (b), read by another thread ------------------------------------------------ */
@@ -256,20 +226,16 @@ static bool read_from_outside(void)
 
 TEST(another_thread_reads_the_same_array)
 {
-    begin();
+    begin_host();
     if (!read_from_outside())
         return;
-    vm.host = by_offsets();
-    old_depth = 3;
-    CHECK_STR(taken(), "main>run>call");
+    shows(3, "main>run>call", 0);
     CHECK_EQ(record->frames[1].sp, 900);
     CHECK_EQ(record->frames[2].sp, 700);
     CHECK_EQ(record->frames[2].line, 3);
-    old_depth = 5;
-    CHECK_STR(taken(), "main>run>call>leaf>?");
+    shows(5, "main>run>call>leaf>?", 1);
     CHECK_EQ(bad(), 0);
-    old_depth = -1;
-    CHECK_STR(taken(), "");
+    shows(-1, "", 0);
     CHECK_EQ(bad(), 1);
 }
 
@@ -278,10 +244,9 @@ TEST(array_that_is_gone_gives_another_thread_no_frames)
     struct old_entry *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *odd = (char *)gone + 6; /* its word lies across two */
-    begin();
+    begin_host();
     if (!read_from_outside())
         return;
-    vm.host = by_offsets();
     memcpy(gone, old, sizeof old);
     old_entries = gone;
     old_depth = 2;
@@ -297,10 +262,9 @@ TEST(array_that_is_gone_gives_another_thread_no_frames)
 /* Its callback may load what is gone. */
 TEST(another_thread_does_not_call_the_decoder)
 {
-    begin();
+    begin_host();
     if (!read_from_outside())
         return;
-    vm.host = by_offsets();
     vm.host.decode_sigsafe = (jsprof_decode_sigsafe_fn)(void *)1;
     old_depth = 3;
     CHECK_STR(taken(), "");
@@ -399,24 +363,4 @@ TEST(all_forms_share_the_room)
     CHECK_EQ(record->cut, 4 + 2 + MAX);
 }
 
-int main(void)
-{
-    RUN(old_style_array_is_read_by_its_offsets);
-    RUN(host_depth_beyond_its_array_is_cut_and_below_zero_is_bad);
-    RUN(host_stack_deeper_than_a_sample_keeps_its_leaf_where_it_is);
-    RUN(capacity_is_read_anew_in_every_sample);
-    RUN(depth_of_eight_bytes_is_read_as_such);
-    RUN(depth_that_no_host_can_have_is_garbage_and_not_frames_cut);
-    RUN(array_that_moves_is_found_where_it_is);
-    RUN(entry_without_a_label_is_named_so_and_counted);
-    RUN(descriptions_that_can_not_be_read_are_refused);
-    RUN(callback_may_skip_an_entry_and_keep_its_stack_address);
-    RUN(another_thread_reads_the_same_array);
-    RUN(array_that_is_gone_gives_another_thread_no_frames);
-    RUN(another_thread_does_not_call_the_decoder);
-    RUN(walker_tells_innermost_first);
-    RUN(walker_with_more_frames_than_room_is_cut);
-    RUN(callers_in_c_are_no_frames_but_kept_for_the_unwinder);
-    RUN(all_forms_share_the_room);
-    return DONE();
-}
+TEST_MAIN()

@@ -28,6 +28,15 @@ static bool begin(int fd)
     return CHECK_EQ(jsp_writer_open(&w, fd, 4321), 0);
 }
 
+/* Begin on a pipe of a page, which no write waits for. */
+static bool begin_pipe(int ends[2])
+{
+    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+        return false;
+    fcntl(ends[1], F_SETPIPE_SZ, 4096);
+    return true;
+}
+
 /* Samples in the file, or -1 when it is not a capture; its last defect is in *cut. */
 static int samples_in(int fd, uint64_t *cut)
 {
@@ -162,7 +171,7 @@ TEST(reserved_bytes_are_written_where_nothing_else_is_any_more)
 TEST(pipe_has_no_place_that_could_be_reserved)
 {
     int ends[2];
-    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+    if (!begin_pipe(ends))
         return;
     size_t used = w.used;
     CHECK_EQ(jsp_writer_reserve(&w, "jsprof/x", 40), 0);
@@ -178,9 +187,8 @@ TEST(pipe_that_takes_little_at_a_time_gets_every_byte_in_order)
     static char bytes[1 << 16];
     int ends[2], file = memfd_create("copy", 0), n = 0, refused = 0;
     uint64_t cut;
-    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+    if (!begin_pipe(ends))
         return;
-    fcntl(ends[1], F_SETPIPE_SZ, 4096);
     for (int i = 0; i < 4000; i++) {
         n += one_sample(200) == 0;
         refused += jsp_writer_flush(&w) == -EAGAIN;
@@ -212,9 +220,8 @@ TEST(what_is_dropped_leaves_whole_frames_only)
     static const char *const but[] = { "too", "kept", NULL };
     int ends[2], file = memfd_create("copy", 0), n = 0;
     uint64_t cut = 1;
-    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+    if (!begin_pipe(ends))
         return;
-    fcntl(ends[1], F_SETPIPE_SZ, 4096);
     while (n < 100 && one_sample(200) == 0)
         n++;
     CHECK_EQ(jsp_writer_chunk(&w, "kept", "abc", 3), 0);
@@ -244,9 +251,8 @@ TEST(what_is_dropped_leaves_whole_frames_only)
 TEST(pipe_nobody_reads_is_given_up_after_some_patience)
 {
     int ends[2];
-    if (!CHECK_EQ(pipe2(ends, O_NONBLOCK), 0) || !begin(ends[1]))
+    if (!begin_pipe(ends))
         return;
-    fcntl(ends[1], F_SETPIPE_SZ, 4096);
     for (int i = 0; i < 100; i++)
         one_sample(200);
     CHECK_EQ(jsp_writer_close(&w), -EAGAIN);
@@ -304,9 +310,9 @@ TEST(embedded_file_onto_a_pipe_that_is_full_is_waited_for)
     static uint8_t bytes[2 * JSP_WRITER_BYTES];
     pthread_t reader;
     int ends[2];
-    if (!CHECK_EQ(pipe(ends), 0) || !begin(ends[1]))
+    if (!begin_pipe(ends))
         return;
-    fcntl(ends[1], F_SETFL, O_NONBLOCK);
+    fcntl(ends[0], F_SETFL, 0);
     CHECK_EQ(pthread_create(&reader, NULL, read_late, &ends[0]), 0);
     CHECK_EQ(jsp_writer_file(&w, "file", bytes, sizeof bytes), 0);
     CHECK_EQ(jsp_writer_close(&w), 0);
@@ -449,26 +455,4 @@ TEST(writer_to_nowhere_takes_all_without_a_descriptor)
     CHECK_EQ(jsp_writer_flush(&w), -EBADF);
 }
 
-int main(void)
-{
-    RUN(date_of_a_capture_is_that_of_the_c_library);
-    RUN(samples_are_refused_while_there_is_room_for_what_tells_of_losses);
-    RUN(longest_frame_fits_and_one_address_more_does_not);
-    RUN(embedded_file_larger_than_a_frame_becomes_several);
-    RUN(reserved_bytes_are_written_where_nothing_else_is_any_more);
-    RUN(pipe_has_no_place_that_could_be_reserved);
-    RUN(pipe_that_takes_little_at_a_time_gets_every_byte_in_order);
-    RUN(what_is_dropped_leaves_whole_frames_only);
-    RUN(pipe_nobody_reads_is_given_up_after_some_patience);
-    RUN(alarms_of_the_host_do_not_end_the_patience_with_a_pipe);
-    RUN(embedded_file_onto_a_pipe_that_is_full_is_waited_for);
-    RUN(full_disk_keeps_what_waits_and_the_shape_of_the_file);
-    RUN(limit_of_the_file_is_kept_to_the_byte_until_it_is_lifted);
-    RUN(pipe_whose_reader_left_is_an_errno);
-    RUN(descriptor_that_is_another_file_now_gets_nothing);
-    RUN(closed_descriptor_is_refused_at_open_and_at_flush);
-    RUN(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file);
-    RUN(closed_writer_takes_nothing_and_says_so);
-    RUN(writer_to_nowhere_takes_all_without_a_descriptor);
-    return DONE();
-}
+TEST_MAIN()

@@ -146,13 +146,4 @@ TEST(changed_bits_do_no_harm)
     CHECK(refused > 4 * (int)sizeof packed);
 }
 
-int main(void)
-{
-    RUN(packed_file_comes_back);
-    RUN(stored_file_comes_back);
-    RUN(truncated_file_is_refused);
-    RUN(file_with_another_filter_is_refused);
-    RUN(file_that_would_not_fit_is_refused_before_memory_is_taken);
-    RUN(changed_bits_do_no_harm);
-    return DONE();
-}
+TEST_MAIN()

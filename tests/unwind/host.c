@@ -4,10 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
-#include <regex.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -37,15 +34,6 @@ static void work_sort(void)
     sink += bsearch(&key, numbers, 512, sizeof *numbers, by_int) != NULL;
 }
 
-static void work_regex(void)
-{
-    regex_t regex;
-    if (regcomp(&regex, "([a-z]+)[0-9]*(x|y)+\\1", REG_EXTENDED) == 0) {
-        sink += (uint64_t)regexec(&regex, "hello12345xyxyhello and more", 0, NULL, 0);
-        regfree(&regex);
-    }
-}
-
 static void work_print(void)
 {
     char text[200];
@@ -53,63 +41,6 @@ static void work_print(void)
         snprintf(text, sizeof text, "%d %.17g %s %40.3f", i, i / 7.0, "word", i * 1e9);
         sink += (uint64_t)strtod(text + 3, NULL);
     }
-}
-
-static void work_malloc(void)
-{
-    static void *kept[256];
-    for (int i = 0; i < 5000; i++) {
-        int at = rand() % 256;
-        free(kept[at]);
-        kept[at] = malloc((size_t)(rand() % 4000));
-    }
-}
-
-static void work_dlopen(void)
-{
-    void *lib = dlopen("libanl.so.1", RTLD_NOW);
-    sink += lib != NULL;
-    if (lib)
-        dlclose(lib);
-}
-
-/* -- Realigned frames: the CFA is an expression -------------------------------- */
-
-NEVER_INLINE static double realigned_leaf(double x)
-{
-    for (int i = 0; i < 200; i++)
-        x += sqrt(x) / (i + 1);
-    return x;
-}
-
-NEVER_INLINE static double realigned(int depth, double x)
-{
-    _Alignas(64) volatile double row[16];
-    char *more = __builtin_alloca((size_t)(depth * 16 + 16)); /* forces a frame of its own */
-    memset(more, depth, (size_t)(depth * 16 + 16));
-    for (int i = 0; i < 16; i++)
-        row[i] = x + i + more[i];
-    x = realigned_leaf(row[depth % 16]);
-    return depth ? realigned(depth - 1, x) + row[1] : x;
-}
-
-static void work_realigned(void)
-{
-    sink += (uint64_t)realigned(12, 3.0);
-}
-
-NEVER_INLINE static uint64_t deep(uint32_t depth)
-{
-    volatile uint64_t here = depth;
-    if (!depth)
-        for (int i = 0; i < 20000; i++)
-            here += (uint64_t)i;
-    return depth ? deep(depth - 1) + here : here;
-}
-
-static void work_deep(void)
-{
-    sink += deep(100);
 }
 
 /* -- Signals, on this stack and on another, one within the other ---------------------- */
@@ -171,7 +102,7 @@ static void work_coroutine(void)
 
 static void *run_thread(void *arg)
 {
-    work_regex();
+    work_print();
     work_sort();
     return arg;
 }
@@ -202,21 +133,6 @@ static void work_longjmp(void)
             jump_from(6);
 }
 
-static void work_clock(void)
-{
-    struct timespec ts;
-    for (int i = 0; i < 1000; i++)
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-    sink += (uint64_t)ts.tv_nsec;
-}
-
-/* Called through the PLT: with LD_BIND_NOT the linker is asked every time. */
-static void work_plt(void)
-{
-    for (int i = 0; i < 200; i++)
-        sink += (uint64_t)atoi("12") + strlen("word") + (uint64_t)labs(-(long)i);
-}
-
 #ifdef WITH_THROW
 extern void work_throw(void);
 #endif
@@ -225,11 +141,8 @@ static const struct kind {
     const char *name;
     void (*work)(void);
 } kinds[] = {
-    { "sort", work_sort }, { "regex", work_regex }, { "print", work_print },
-    { "malloc", work_malloc }, { "dlopen", work_dlopen }, { "realigned", work_realigned },
-    { "deep", work_deep }, { "signals", work_signals }, { "altstack", work_signals },
+    { "print", work_print }, { "signals", work_signals }, { "altstack", work_signals },
     { "coroutine", work_coroutine }, { "thread", work_thread }, { "longjmp", work_longjmp },
-    { "clock", work_clock }, { "plt", work_plt },
 #ifdef WITH_THROW
     { "throw", work_throw },
 #endif

@@ -75,9 +75,4 @@ TEST(time_after_a_jump_out_of_frames_is_not_theirs)
     jsprof_function_free(root);
 }
 
-int main(void)
-{
-    RUN(file_says_what_counting_one_call_takes);
-    RUN(time_after_a_jump_out_of_frames_is_not_theirs);
-    return DONE();
-}
+TEST_MAIN()

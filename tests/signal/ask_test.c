@@ -1,4 +1,4 @@
-/* unit/ask_test.c - src/sigsafe/ask.c and stack.c: a handler asks the drain to look at what is
+/* ask_test.c - src/sigsafe/ask.c and stack.c: a handler asks the drain to look at what is
  * loaded where a walk ended in unknown code, and only there; and whom it wakes. It asks for
  * the rows of an object once, when a sample has met it.
  *
@@ -195,13 +195,4 @@ TEST(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests)
     CHECK_EQ(atomic_load(&ask.bell), 2);
 }
 
-int main(void)
-{
-    RUN(whole_stacks_wake_nobody_once_their_objects_have_rows);
-    RUN(session_makes_the_rows_of_the_objects_that_its_samples_have_met);
-    RUN(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met);
-    RUN(session_that_ends_makes_no_rows_and_a_later_run_makes_them);
-    RUN(drain_is_asked_for_rows_once_until_it_has_looked);
-    RUN(drain_is_asked_once_until_it_has_looked_and_not_while_it_rests);
-    return DONE();
-}
+TEST_MAIN()

@@ -269,17 +269,7 @@ TEST(marks_and_counters_begin_anew_in_each_file)
 
 static void cases(void)
 {
-    RUN(dormant_session_is_recorded_again_and_again);
-    RUN(info_names_process_and_session);
-    RUN(second_recorder_gets_a_clear_no_and_the_first_goes_on);
-    RUN(recorder_that_dies_ends_its_recording);
-    RUN(host_that_closes_completes_the_capture);
-    RUN(once_ends_when_each_thread_has_a_sample);
-    RUN(full_disk_and_wrong_descriptors_are_reported_and_harm_nobody);
-    RUN(hostile_peers_are_refused_and_others_served);
-    RUN(session_with_a_file_says_no_and_where_the_file_is);
-    RUN(sessions_join_and_leave_at_once);
-    RUN(marks_and_counters_begin_anew_in_each_file);
+    RUN_ALL();
 }
 
 int main(void)

@@ -199,13 +199,7 @@ TEST(folder_that_others_may_enter_is_not_used)
 
 static void cases(void)
 {
-    RUN(child_of_a_fork_has_no_listener);
-    RUN(child_has_no_connection_that_came_beside_the_fork);
-    RUN(child_has_no_file_that_came_beside_the_fork);
-    RUN(executed_program_gets_no_descriptor);
-    RUN(stale_socket_of_an_earlier_process_is_replaced);
-    RUN(socket_of_another_process_of_this_number_stays);
-    RUN(folder_that_others_may_enter_is_not_used);
+    RUN_ALL();
 }
 
 int main(void)

@@ -100,8 +100,4 @@ TEST(garbage_of_a_host_is_counted_and_ends_nothing)
     CHECK_EQ(jsprof_close(session), 0);
 }
 
-int main(void)
-{
-    RUN(garbage_of_a_host_is_counted_and_ends_nothing);
-    return DONE();
-}
+TEST_MAIN()
