@@ -154,16 +154,31 @@ static inline bool host_load(struct host *h)
            (!getenv("HOST_COMPACT") || CHECK_EQ(h->profile.packed, h->profile.samples));
 }
 
-/* Run the work again until it has so many samples: where the machine is busy, most looks are late
- * and take none. */
-static inline void host_work(const struct host *h, void (*work)(void), uint64_t samples)
+/* Return how many samples the session has taken. */
+static inline uint64_t host_taken(const struct host *h)
 {
     jsprof_stats stats = { .size = sizeof stats };
-    uint64_t end = host_ns(CLOCK_MONOTONIC) + 10000000000; /* beside other tests it has few */
-    while (stats.samples < samples && host_ns(CLOCK_MONOTONIC) < end) {
+    CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+    return stats.samples;
+}
+
+/* Do the work again until the session has so many samples more, however late the machine lets
+ * them come. A session that takes none hangs here, and the runner says so. */
+static inline void host_work(const struct host *h, void (*work)(void), uint64_t more)
+{
+    for (uint64_t until = host_taken(h) + more; host_taken(h) < until;)
         work();
-        CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
-    }
+}
+
+static inline void host_burn_one(void)
+{
+    host_burn_ms(1);
+}
+
+/* Use CPU time until the session has so many samples more. */
+static inline void host_sampled(const struct host *h, uint64_t more)
+{
+    host_work(h, host_burn_one, more);
 }
 
 /* Stop, look at the counters, close, read the file back. */
@@ -253,13 +268,6 @@ static inline uint64_t host_samples(struct host *h, const char *name)
     for (uint32_t s = 0; s < h->profile.n_stacks; s++)
         samples += host_stack_has(h, s, name) ? h->profile.stacks[s].samples : 0;
     return samples;
-}
-
-/* Their share of all samples, in percent. */
-static inline uint32_t host_share(struct host *h, const char *name)
-{
-    uint64_t all = h->profile.samples;
-    return all ? (uint32_t)(100 * host_samples(h, name) / all) : 0;
 }
 
 /* A number that any thread counts up and the checks read. */

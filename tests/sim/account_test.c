@@ -228,6 +228,32 @@ TEST(threads_that_run_rarely_have_their_shares_by_ticks)
     }
 }
 
+/* A moment of work, and then a sleep that does not end here. */
+static struct sim_step idle(struct sim_thread *t)
+{
+    return t->n_step ? (struct sim_step){ SIM_SLEEP, C, 100 * SIM_S } : step(SIM_RUN, A, 100, 3000);
+}
+
+/* The looker wakes up after half as long again as it has slept, or later: a few times in all. One
+ * that stays awake looks 10,000 times. */
+TEST(idle_process_wakes_the_looker_seldom)
+{
+    for (int wall = 0; wall < 2; wall++) {
+        sim_open(&(struct sim_setup){ .seed = 13, .cpus = 2, .hz = 1000, .is_wall = wall });
+        for (int i = 0; i < 3; i++)
+            sim_thread(idle);
+        sim_pass(10 * SIM_S);
+        uint64_t before = sim.n_looks;
+        sim_pass(10 * SIM_S);
+        uint64_t looks = sim.n_looks - before;
+        struct sim_sum s = sim_close();
+        printf("# idle, %s: %llu looks, and %llu before\n", wall ? "wall" : "cpu",
+               (unsigned long long)looks, (unsigned long long)before);
+        CHECK_EQ(s.n_bad, 0);
+        CHECK(looks <= 10);
+    }
+}
+
 /* Wake up with each tick, and run for 3 ms: a third in A, the rest in B. */
 static struct sim_step with_the_tick(struct sim_thread *t)
 {
@@ -271,6 +297,7 @@ int main(void)
     RUN(process_that_is_stopped_each_second_has_its_time);
     RUN(waits_for_a_processor_are_known);
     RUN(threads_that_run_rarely_have_their_shares_by_ticks);
+    RUN(idle_process_wakes_the_looker_seldom);
     RUN(fork_loses_its_time_to_what_follows_if_the_sample_is_put_off);
     RUN(turns_in_step_with_the_tick_on_one_processor_are_charged_to_their_beginning);
     return DONE();
