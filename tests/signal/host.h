@@ -103,12 +103,10 @@ static inline void host_burn_ms(uint64_t ms)
             sink = sink + (uint64_t)i;
 }
 
-/* In the environment, HOST_COMPACT: captures in the compact form; HOST_TIMER: signals of timers.
- * See tests/signal/compact.sh, timer.sh. */
+/* In the environment, HOST_TIMER: signals of timers. See tests/signal/timer.sh. */
 static inline jsprof_options host_options(uint32_t hz, int clock)
 {
-    uint32_t flags = getenv("HOST_COMPACT") ? JSPROF_COMPACT : 0;
-    flags |= getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
+    uint32_t flags = getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
     return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock,
                              .flags = flags };
 }
@@ -150,8 +148,7 @@ static inline bool host_load(struct host *h)
         printf("# %s\n", why);
         return false;
     }
-    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0) &&
-           (!getenv("HOST_COMPACT") || CHECK_EQ(h->profile.packed, h->profile.samples));
+    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0);
 }
 
 /* Return how many samples the session has taken. */

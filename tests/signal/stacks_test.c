@@ -1,7 +1,5 @@
 /* stacks_test.c - VM stacks that are deep, broken, or in transition, sampled for real and read back
- * by name. Each moment lasts until it has 20 samples; a wait for a processor is a part of the
- * sample before it, so 10 have the frames of the moment, but for 2 that may be of those beside
- * it.
+ * by name. Each moment lasts until it has 20 samples, of which 2 may be of those beside it.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -12,11 +10,11 @@ enum { DEEP = HOST_LATE ? 20000 : 100000 }; /* the thread sanitizer has a limit 
 static struct host h;
 static jsprof_thread *me;
 
-enum { SAMPLES = 20, SEEN = SAMPLES / 2 - 2 };
+enum { SAMPLES = 20, SEEN = SAMPLES - 2 };
 
 static bool begin(uint32_t max_depth)
 {
-    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
+    jsprof_options options = host_options(10000, JSPROF_CLOCK_CPU);
     options.max_depth = max_depth;
     return host_begin_with(&h, options, &me);
 }
