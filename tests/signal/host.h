@@ -8,6 +8,7 @@
 #ifndef JSP_TEST_HOST_H
 #define JSP_TEST_HOST_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <jsprof.h>
 #include <pthread.h>
@@ -176,6 +177,29 @@ static inline void host_burn_one(void)
 static inline void host_sampled(const struct host *h, uint64_t more)
 {
     host_work(h, host_burn_one, more);
+}
+
+/* Return how often the thread of this name has gone to sleep: one that spins does not. */
+static inline unsigned long long host_naps(const char *name)
+{
+    unsigned long long naps = 0;
+    char path[320], line[128];
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
+        bool is_it = false;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(line, sizeof line, f)) {
+            is_it = is_it || (strncmp(line, "Name:\t", 6) == 0 &&
+                              strncmp(line + 6, name, strlen(name)) == 0);
+            if (is_it && sscanf(line, "voluntary_ctxt_switches: %llu", &naps) == 1)
+                break;
+        }
+        if (f)
+            fclose(f);
+    }
+    closedir(tasks);
+    return naps;
 }
 
 /* Stop, look at the counters, close, read the file back. */

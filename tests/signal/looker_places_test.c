@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -282,28 +281,6 @@ TEST(sandbox_may_begin_right_after_start)
 
 enum { DENIED_SKIP = 77, DENIED_UNSAMPLED };
 
-/* Return how often the looker has gone to sleep. */
-static unsigned long long denied_naps(void)
-{
-    unsigned long long naps = 0;
-    char path[320], line[128];
-    DIR *tasks = opendir("/proc/self/task");
-    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
-        bool is_it = false;
-        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
-        FILE *f = fopen(path, "r");
-        while (f && fgets(line, sizeof line, f)) {
-            is_it = is_it || strcmp(line, "Name:\tjsprof-looker\n") == 0;
-            if (is_it && sscanf(line, "voluntary_ctxt_switches: %llu", &naps) == 1)
-                break;
-        }
-        if (f)
-            fclose(f);
-    }
-    closedir(tasks);
-    return naps;
-}
-
 static void *denied_burn(void *unused)
 {
     host_burn_ms(30);
@@ -322,13 +299,13 @@ static int denied_timers(void)
     if (!faults_begin(&h, JSPROF_CLOCK_CPU, 1000))
         return 1;
     do { /* until it sleeps deeply */
-        naps = denied_naps();
+        naps = host_naps("jsprof-looker");
         faults_sleep_us(20000);
-    } while (denied_naps() != naps);
+    } while (host_naps("jsprof-looker") != naps);
     if (!deny_in_all(calls, 2, EPERM))
         return DENIED_SKIP;
     pthread_join(host_thread(denied_burn, NULL), NULL);
-    for (naps = denied_naps(); denied_naps() < naps + 20;)
+    for (naps = host_naps("jsprof-looker"); host_naps("jsprof-looker") < naps + 20;)
         faults_sleep_us(1000);
     host_sampled(&h, 20);
     bool is_read = host_close(&h);
