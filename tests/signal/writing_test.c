@@ -19,7 +19,7 @@ static bool open_deep(struct host *h, int fd, jsprof_thread **me)
 {
     jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
     *h = (struct host){ .fd = fd };
-    options.flags |= JSPROF_USE_FD;
+    options.flags |= JSPROF_USE_FD | JSPROF_TIMER;
     options.fd = fd;
     options.ring_bytes = 8 << 20;
     if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0))
@@ -93,7 +93,9 @@ static uint64_t samples_in(int file)
     return samples;
 }
 
-enum { MORE_THAN_A_PIPE = 50 }; /* samples, of more than 2 KiB each; the session has more room */
+/* CPU time in ms, with 10 samples in each, of more than 2 KiB each. The timers take them at once: two
+ * seconds after the pipe is full, the samples that wait for it are given up. */
+enum { MORE_THAN_A_PIPE = 10 };
 
 static void copy_all(int from, int to)
 {
@@ -113,7 +115,7 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
     if (!CHECK_EQ(small_pipe(ends), 0) || !open_deep(&h, ends[1], &me))
         return;
-    host_sampled(&h, MORE_THAN_A_PIPE);
+    host_burn_ms(MORE_THAN_A_PIPE);
     CHECK_EQ(jsprof_stop(h.prof), -EAGAIN);
     CHECK_EQ(jsprof_flush(h.prof), -EAGAIN);
     /* each flush ends with an account, which may be longer than the small pipe */
@@ -175,7 +177,7 @@ TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
     if (!CHECK_EQ(small_pipe(ends), 0) || !open_deep(&h, ends[1], &me))
         return;
     fcntl(ends[0], F_SETFL, 0);
-    host_sampled(&h, MORE_THAN_A_PIPE);
+    host_burn_ms(MORE_THAN_A_PIPE);
     pthread_t stopper = host_thread(only_stop, &h);
     jsprof_stats stats = { .size = sizeof stats };
     for (uint64_t before = 1; before != stats.expirations;) { /* until it is disarmed */
