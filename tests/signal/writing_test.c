@@ -93,8 +93,8 @@ static uint64_t samples_in(int file)
     return samples;
 }
 
-/* CPU time in ms, with 10 samples in each, of more than 2 KiB each. The timers take them at once: two
- * seconds after the pipe is full, the samples that wait for it are given up. */
+/* CPU time in ms, with 10 samples in each, of more than 2 KiB each. The timers take them at once:
+ * two seconds after the pipe is full, the samples that wait for it are given up. */
 enum { MORE_THAN_A_PIPE = 10 };
 
 static void copy_all(int from, int to)
