@@ -44,9 +44,9 @@ quarters()
 }
 
 # One process: a file a second, and all of it is there.
-run 2500 20 8
+run 1500 20 8
 set -- "$JSPROF_CONTINUOUS"/*.cap
-[ $# -ge 2 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files of three seconds"; }
+[ $# -ge 2 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files of two seconds"; }
 whole "$@"
 grep -q 'folded in segments of 1 s' "$OUT.info" ||
     { cp "$OUT.info" "$OUT"; fail 'it is not folded'; }
@@ -56,12 +56,12 @@ quarters "$SCRATCH/all.cap"
 kept=$(for f; do "$TOOL" info --csv "$f"; done | awk -F, '
     /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["all_kept"] }
     END { print n }')
-[ "$kept" -gt 500 ] && [ "$kept" -lt 6000 ] || fail "$kept expirations of 3,000"
+[ "$kept" -gt 500 ] && [ "$kept" -lt 6000 ] || fail "$kept expirations of 1,500"
 rm -rf "$JSPROF_CONTINUOUS"
 
 # A hundred samples a second or fewer are taken by timers, so no thread of ours wakes for one.
 # Each expiration is a period of CPU time; so it is after a conversion, and in merged captures.
-JSPROF_HZ=100 run 2500 20 8
+JSPROF_HZ=100 run 1500 20 8
 set -- "$JSPROF_CONTINUOUS"/*.cap
 whole "$@"
 grep -q '^  source  *timer$' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'not by timers'; }
@@ -162,7 +162,7 @@ rm -rf "$JSPROF_CONTINUOUS"
 
 # Steps of the clock: no file of the process goes before its time.
 "${CC:-gcc}" -O1 -shared -fPIC -o "$SCRATCH/clocks.so" "$SRCDIR/tests/fault/shim/clocks.c" || exit 1
-(export LD_PRELOAD="$SCRATCH/clocks.so" && exec timeout 100 "$host" 2500 20 8) >"$OUT" 2>&1 ||
+(export LD_PRELOAD="$SCRATCH/clocks.so" && exec timeout 100 "$host" 1500 20 8) >"$OUT" 2>&1 ||
     fail 'the clock was set'
 set -- "$JSPROF_CONTINUOUS"/*.cap
 [ $# -ge 2 ] || { ls -l "$JSPROF_CONTINUOUS" >"$OUT"; fail "$# files while the clock was set"; }
@@ -177,15 +177,18 @@ if mount -t tmpfs -o size=96k none "$SCRATCH/disk" 2>/dev/null; then
     MOUNTED=$SCRATCH/disk
     head -c 80k /dev/zero >"$MOUNTED/others"
     JSPROF_CONTINUOUS=$MOUNTED/folder
-    timeout 100 "$host" 3000 500 40 >"$OUT" 2>&1 || fail 'the disk was full'
+    timeout 100 "$host" 2000 500 40 >"$OUT" 2>&1 || fail 'the disk was full'
     grep -q '^close: no space left' "$OUT" || fail 'nobody says that the disk is full'
     for f in "$JSPROF_CONTINUOUS"/*.cap; do
         [ ! -s "$f" ] || readable "$f"
     done
     rm -rf "$JSPROF_CONTINUOUS"
-    JSPROF_KEEP=1h begin 4500 20 8
+    JSPROF_KEEP=1h begin 8000 20 8
     head -c 80k /dev/zero >"$MOUNTED/more" 2>/dev/null
-    sleep 2
+    until "$TOOL" info "$JSPROF_CONTINUOUS"/*.cap 2>/dev/null | grep -q 'no space left' ||
+        ! kill -0 $pid; do
+        sleep 0.1
+    done
     rm -f "$MOUNTED/more" "$MOUNTED/others"
     wait $pid || fail 'the disk has room again'
     whole "$JSPROF_CONTINUOUS"/*.cap

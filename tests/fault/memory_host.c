@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { FUNCTIONS = 12, CODE_BYTES = 1024, ROUNDS = 4 };
+enum { FUNCTIONS = 12, CODE_BYTES = 1024, ROUNDS = 1 };
 
 static jsprof *prof;
 static jsprof_function *functions[FUNCTIONS];
@@ -103,7 +103,7 @@ static void record(void)
     said("flush", jsprof_flush(prof));
     said("stop", jsprof_stop(prof));
     said("start again", jsprof_start(prof));
-    turn_ms(5);
+    turn_ms(1);
     said("close", jsprof_close(prof));
     if (t)
         said("detach after close", jsprof_thread_detach(t));

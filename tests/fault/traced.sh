@@ -9,6 +9,9 @@ TRACED=$B/tests/fault/traced_host
 JSPROF_SOURCE=looker
 export JSPROF JSPROF_CLOCK JSPROF_SOURCE
 tried=0
+# On the wall clock each look is at all three threads. Chance: a thread, which has a third of the
+# samples, has none of 40 in 1 of 10,000,000 runs.
+samples_cpu=3 samples_wall=20
 
 checked() # NAME: what holds for each capture, however busy the machine is
 {
@@ -19,31 +22,25 @@ checked() # NAME: what holds for each capture, however busy the machine is
     tried=$((tried + 1))
 }
 
-# The threads have samples: all on the wall clock, the one that runs on the CPU clock. A thread
-# that stops at each signal has the time in which it stood, too.
+# The threads have samples: all on the wall clock, the one that runs on the CPU clock.
 sampled() # TOOL
 {
     awk -v on="$1-$JSPROF_CLOCK" '{ gsub(",", "") }
         $2 == "spins" || ($2 ~ /^(main|naps)$/ && on ~ /wall$/) { n += $3 > 0 }
-        $2 == "spins" && on == "strace-wall" && $5 > 25 + $4 / 20 { lost = 1 }
-        END { exit lost || n != (on ~ /wall$/ ? 3 : 1) }' "$OUT"
+        END { exit n != (on ~ /wall$/ ? 3 : 1) }' "$OUT"
 }
 
-# Valgrind runs one thread at a time, and on a busy machine the looker has few turns: 6 in 1 s were
-# seen. So what needs samples may take longer runs.
+# The program goes on until it has samples: valgrind runs one thread at a time, and on a busy
+# machine the looker has few turns then, 6 in 1 s were seen.
 under() # TOOL ARGUMENT...
 {
     command -v "$1" >/dev/null || { echo "# needs $1"; return; }
     JSPROF=$SCRATCH/$1.$JSPROF_CLOCK.cap
-    for ms in 300 3000 12000; do
-        rm -f "$JSPROF"
-        timeout 200 "$@" "$TRACED" $ms >"$OUT" 2>&1 || fail "status $? under $1"
-        grep -v '^\[Inferior\|^$\|^\[Thread\|^\[New\|warning' "$OUT" >"$OUT.host"
-        mv "$OUT.host" "$OUT"
-        checked "$1, $JSPROF_CLOCK"
-        sampled "$1" && return
-    done
-    fail "the samples of a thread: $1, $JSPROF_CLOCK"
+    timeout 200 "$@" "$TRACED" $SAMPLES >"$OUT" 2>&1 || fail "status $? under $1"
+    grep -v '^\[Inferior\|^$\|^\[Thread\|^\[New\|warning' "$OUT" >"$OUT.host"
+    mv "$OUT.host" "$OUT"
+    checked "$1, $JSPROF_CLOCK"
+    sampled "$1" || fail "the samples of a thread: $1, $JSPROF_CLOCK"
 }
 
 # A debugger looks at a program that runs, and leaves it.
@@ -52,7 +49,7 @@ visited()
     command -v gdb >/dev/null || { echo '# needs gdb'; return; }
     JSPROF=$SCRATCH/visited.$JSPROF_CLOCK.cap
     rm -f "$SCRATCH/left"
-    "$TRACED" 1500 "$SCRATCH/left" >"$OUT" 2>&1 &
+    "$TRACED" $SAMPLES "$SCRATCH/left" >"$OUT" 2>&1 &
     traced=$!
     until grep -q begun "$OUT" || ! kill -0 $traced 2>/dev/null; do sleep 0.05; done
     for i in 1 2; do
@@ -71,6 +68,8 @@ visited()
 }
 
 for JSPROF_CLOCK in cpu wall; do
+    SAMPLES=$samples_wall
+    [ $JSPROF_CLOCK = wall ] || SAMPLES=$samples_cpu
     under strace -f -o /dev/null
     under gdb -nx -batch -ex run --args
     under valgrind -q

@@ -1,7 +1,7 @@
 /* traced_host.c - a program that records itself while a debugger is attached, as the environment
- * says: traced_host MS [FILE]. The main thread sleeps for this long in parts, and on until the file
- * exists, but a minute at most. Then it runs for a third of MS. Meanwhile a second thread naps,
- * and a third one runs.
+ * says: traced_host SAMPLES [FILE]. The main thread sleeps in parts until the session has so many
+ * samples, and the file exists. Then it runs until there are as many more. Meanwhile a second
+ * thread naps, and a third one runs.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,21 +16,12 @@
 
 static atomic_bool traced_end;
 
-static long traced_ms(clockid_t clock)
-{
-    struct timespec ts;
-    clock_gettime(clock, &ts);
-    return (long)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
+static jsprof *traced_session;
 
-/* Sleep until the time is over and the file exists. */
-static void traced_sleep(long ms, const char *file)
+static unsigned long long traced_samples(void)
 {
-    long since = traced_ms(CLOCK_MONOTONIC), passed = 0;
-    while (passed < ms || (file && passed < 60000 && access(file, F_OK) != 0)) {
-        poll(NULL, 0, 2);
-        passed = traced_ms(CLOCK_MONOTONIC) - since;
-    }
+    jsprof_stats s = { .size = sizeof s };
+    return jsprof_stats_get(traced_session, &s) == 0 ? s.samples : 0;
 }
 
 static void *traced_naps(void *session)
@@ -59,25 +50,25 @@ static void *traced_spins(void *session)
 
 int main(int argc, char **argv)
 {
-    long ms = argc > 1 ? atol(argv[1]) : 300, until;
+    unsigned long long n = argc > 1 ? strtoull(argv[1], NULL, 10) : 30;
     void *napped = NULL, *spun = NULL;
     jsprof_thread *me;
     pthread_t naps, spins;
-    jsprof *prof;
-    if (jsprof_start_from_env(&prof) <= 0 || jsprof_thread_attach(prof, "main", &me) != 0 ||
-        pthread_create(&naps, NULL, traced_naps, prof) != 0 ||
-        pthread_create(&spins, NULL, traced_spins, prof) != 0)
+    if (jsprof_start_from_env(&traced_session) <= 0 ||
+        jsprof_thread_attach(traced_session, "main", &me) != 0 ||
+        pthread_create(&naps, NULL, traced_naps, traced_session) != 0 ||
+        pthread_create(&spins, NULL, traced_spins, traced_session) != 0)
         return 1;
     puts("begun");
     fflush(stdout);
-    traced_sleep(ms, argc > 2 ? argv[2] : NULL);
-    for (until = traced_ms(CLOCK_THREAD_CPUTIME_ID) + ms / 3;
-         traced_ms(CLOCK_THREAD_CPUTIME_ID) < until;)
+    while (traced_samples() < n || (argc > 2 && access(argv[2], F_OK) != 0))
+        poll(NULL, 0, 2);
+    while (traced_samples() < 2 * n)
         continue;
     /* ORDER: relaxed, as above. */
     atomic_store_explicit(&traced_end, true, memory_order_relaxed);
     if (pthread_join(naps, &napped) != 0 || !napped || pthread_join(spins, &spun) != 0 || !spun ||
-        jsprof_close(prof) != 0)
+        jsprof_close(traced_session) != 0)
         return 1;
     puts("done");
     return 0;

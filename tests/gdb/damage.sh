@@ -8,7 +8,7 @@ $CC -std=c11 -D_GNU_SOURCE -O2 -g -static -no-pie -I"$SRCDIR/include" -o "$tmp/f
     "$SRCDIR/tests/gdb/forms.c" "$B/lib/libjsprof.a" -pthread
 gdb_run -ex 'break forms_ready' -ex run -ex "gcore $tmp/core" -ex kill "$tmp/forms" >"$tmp/out"
 [ -s "$tmp/core" ] || { cat "$tmp/out"; exit 1; }
-rounds=$([ "${LONG:-}" = 1 ] && echo 20000 || echo 150)
+rounds=$([ "${LONG:-}" = 1 ] && echo 20000 || echo 60)
 python3 "$SRCDIR/tests/gdb/damage.py" "$SRCDIR/debugger" "$tmp/forms" "$tmp/core" $rounds ||
     wrong 'it did not survive'
 exit $bad

@@ -43,25 +43,25 @@ unset GJS_DISABLE_JIT
 NO_LINES=1 equal compiled "$B/bin/gjs-console" --profile-output="$tmp/b.cap" "$tmp/work.js"
 
 # Stop at a random instruction, when all is compiled, live and in the core file: the same stack,
-# C++, JavaScript and C++ again, in which each function has a name. Some stops are at its root,
-# between two rounds, or the alarm met another thread, which then is the first one of the core
-# file: then stop again, later.
-stop() # TIMES: go on so often before the stop that counts
-{
-    set -- $(for i in $(seq "$1"); do echo -ex continue; done)
-    gdb_run -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
-        -ex 'handle SIGALRM stop print pass' -ex 'handle SIGPROF nostop noprint pass' \
-        -ex "run --profile-output=$tmp/c.cap $tmp/work.js" "$@" -ex 'info files' \
-        -ex 'printf "stopped %d\n", $_thread' -ex 'thread 1' -ex 'echo live\n' \
-        -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
-        "$B/bin/gjs-console" >"$tmp/out"
-    sed '1,/^live$/d; /^end$/,$d' "$tmp/out" >"$tmp/live"
-}
-for n in 60 63 67 72 78 85; do
-    stop $n
-    grep -q '^stopped 1$' "$tmp/out" && [ "$(grep -c ' jit *deep in ' "$tmp/live")" -gt 2 ] &&
-        break
-done
+# C++, JavaScript and C++ again, in which each function has a name. The alarm may meet another
+# thread, or this one at its root, between two rounds: then it is not yet the stop that counts.
+cat >"$tmp/stop.py" <<'EOF'
+import gdb
+
+stops, deep = 0, 0
+while deep < 3 or stops < 60:
+    gdb.execute('continue', to_string=True)
+    stops += 1
+    first = stops >= 60 and gdb.selected_thread().num == 1
+    shown = gdb.execute('jsprof stack -hide', to_string=True) if first else ''
+    deep = sum(' jit ' in line and 'deep in ' in line for line in shown.splitlines())
+EOF
+gdb_run -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
+    -ex 'handle SIGALRM stop print pass' -ex 'handle SIGPROF nostop noprint pass' \
+    -ex "run --profile-output=$tmp/c.cap $tmp/work.js" -ex "source $tmp/stop.py" -ex 'info files' \
+    -ex 'echo live\n' -ex 'jsprof stack -hide' -ex 'echo end\n' -ex "gcore $tmp/core" -ex kill \
+    "$B/bin/gjs-console" >"$tmp/out"
+sed '1,/^live$/d; /^end$/,$d' "$tmp/out" >"$tmp/live"
 gdb_run -c "$tmp/core" -ex 'thread 1' -ex 'echo dead\n' -ex 'jsprof stack -hide' \
     "$B/bin/gjs-console" >"$tmp/dead"
 sed '1,/^dead$/d' "$tmp/dead" >"$tmp/dead.stack"
@@ -75,5 +75,5 @@ diff "$tmp/live" "$tmp/dead.stack" || wrong 'another stack in the core file'
 # The core file with some of its words overwritten.
 tables=$(awk '$4 == "is" && $5 == "jsprof_tables" { print $1, $3 }' "$tmp/out" | head -1)
 python3 "$SRCDIR/tests/gdb/damage.py" "$SRCDIR/debugger" "$B/bin/gjs-console" "$tmp/core" \
-    "$([ "${LONG:-}" = 1 ] && echo 5000 || echo 100)" $tables || wrong 'it did not survive'
+    "$([ "${LONG:-}" = 1 ] && echo 5000 || echo 40)" $tables || wrong 'it did not survive'
 exit $bad

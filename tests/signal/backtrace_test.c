@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-enum { MOST = 128, STORM_MS = 400, HELD_MS = 300 };
+enum { MOST = 128, STORM = 20, HELD_US = 100000 };
 
 STACK_DECLARE(program);
 STACK_DECLARE(run_vm);
@@ -279,8 +279,7 @@ TEST(host_signal_in_the_midst_of_a_push_sees_a_whole_stack)
     CHECK_EQ(jsprof_start(h.prof), 0);
     CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
     timer_settime(timer, 0, &often, NULL);
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + STORM_MS * 1000000u;
-    while (host_ns(CLOCK_MONOTONIC) < until)
+    while (n_whole <= STORM || host_taken(&h) < STORM)
         for (int i = 0; i < 1000; i++)
             program();
     timer_delete(timer);
@@ -288,9 +287,7 @@ TEST(host_signal_in_the_midst_of_a_push_sees_a_whole_stack)
     printf("# %llu taken deep inside, %llu during a sample\n", (unsigned long long)n_whole,
            (unsigned long long)n_busy);
     CHECK_EQ(n_wrong, 0);
-    CHECK(n_whole > 20);
     finish();
-    CHECK(h.stats.kept > 20);
 }
 
 /* -- Where there is none ------------------------------------------------------------ */
@@ -345,11 +342,9 @@ static _Atomic bool is_inside, is_closed, was_closed;
 
 static int decode_slowly_sigsafe(void *host, const void *entry, jsprof_frame *out)
 {
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + HELD_MS * 1000000u;
     (void)host, (void)entry;
     atomic_store(&is_inside, true);
-    while (host_ns(CLOCK_MONOTONIC) < until && !atomic_load(&is_closed))
-        sched_yield();
+    usleep(HELD_US); /* a close that does not wait has time enough, one that waits has patience */
     atomic_store(&was_closed, atomic_load(&is_closed));
     out->label = "slow";
     return 1;

@@ -6,73 +6,6 @@
 #include "calls.h"
 
 static struct host h;
-static jsprof_thread *me;
-
-/* -- What a function is credited with ------------------------------------------- */
-
-static unsigned long fib(const jsprof_function *f, unsigned long n)
-{
-    jsprof_link link;
-    jsprof_link_enter(me, &link, f);
-    unsigned long r = n < 2 ? 1 : fib(f, n - 1) + fib(f, n - 2);
-    jsprof_link_leave(me, &link);
-    return r;
-}
-
-TEST(recursion_counts_each_call_and_its_time_once)
-{
-    jsprof_function *f = calls_function("fib", JSPROF_KIND_VM);
-    jsprof_function *root = calls_function("root", JSPROF_KIND_VM);
-    if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
-        return;
-    jsprof_enter(me, root);
-    unsigned long leaves = fib(f, 20);
-    jsprof_leave(me);
-    jsprof_calls calls = calls_now(h.prof);
-    jsprof_calls_row fr = calls_row(&calls, "fib"), rr = calls_row(&calls, "root");
-    CHECK_EQ(fr.calls, 2 * leaves - 1);
-    CHECK_EQ(rr.calls, 1);
-    CHECK(fr.total_ns >= fr.self_ns && fr.total_ns - fr.self_ns <= 1);
-    CHECK(rr.total_ns >= fr.total_ns);
-    CHECK(rr.self_ns + fr.self_ns + 2 >= rr.total_ns && rr.self_ns + fr.self_ns <= rr.total_ns);
-    CHECK_EQ(calls.n_edges, 3); /* outside, root, fib and itself */
-    CHECK_EQ(calls.calls, rr.calls + fr.calls);
-    CHECK_EQ(calls.underflows + calls.foreign + calls.depth_lost + calls.edges_lost, 0);
-    jsprof_calls_free(&calls);
-    calls_end(&h, me);
-    jsprof_function_free(f);
-    jsprof_function_free(root);
-}
-
-TEST(bytes_and_collections_are_credited)
-{
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
-    jsprof_function *gc = calls_function("GC", JSPROF_KIND_GC);
-    if (!calls_begin(&h, &me, JSPROF_CALLS_TIME | JSPROF_CALLS_ALLOC))
-        return;
-    jsprof_alloc(me, 7);
-    jsprof_enter(me, f);
-    jsprof_enter(me, f);
-    jsprof_alloc(me, 100);
-    jsprof_section_begin(me, gc);
-    jsprof_alloc(me, 1);
-    calls_wait_ms(5);
-    jsprof_section_end(me);
-    jsprof_leave(me);
-    jsprof_leave(me);
-    jsprof_calls calls = calls_now(h.prof);
-    CHECK_EQ(calls_row(&calls, "f").self_bytes, 100);
-    CHECK_EQ(calls_row(&calls, "f").total_bytes, 101);
-    CHECK_EQ(calls_row(&calls, "GC").self_bytes, 1);
-    CHECK_EQ(calls_row(&calls, "[outside]").self_bytes, 7);
-    CHECK_EQ(calls_row(&calls, "f").calls, 0); /* counts are off */
-    CHECK(calls.gc_ns > 4900000 && calls.gc_ns == calls_row(&calls, "GC").total_ns);
-    CHECK(calls_row(&calls, "f").total_ns >= calls.gc_ns);
-    jsprof_calls_free(&calls);
-    calls_end(&h, me);
-    jsprof_function_free(f);
-    jsprof_function_free(gc);
-}
 
 /* -- A thread that does nothing while modes change ------------------------------- */
 
@@ -176,7 +109,7 @@ TEST(function_still_on_a_stack_when_counting_ends_has_its_time_until_then)
 
 /* -- Threads ---------------------------------------------------------------------- */
 
-enum { WORKERS = 8, WORKER_CALLS = 100000 };
+enum { WORKERS = 8, WORKER_CALLS = 20000 };
 
 static jsprof_function *shared_function, *own_functions[WORKERS];
 static _Atomic uint32_t workers_done;
@@ -280,7 +213,7 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
         threads[i] = host_thread(count_for_ever, f);
     while (host_counted(&workers_done) < 4)
         usleep(100);
-    for (uint32_t i = 0; i < (HOST_LATE ? 20 : 100); i++) {
+    for (uint32_t i = 0; i < (HOST_LATE ? 20 : 40); i++) {
         CHECK_EQ(jsprof_calls_set(h.prof, (i * 7 + 1) % 16), 0);
         jsprof_calls calls = calls_now(h.prof);
         jsprof_calls_free(&calls);
@@ -298,8 +231,6 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
 
 int main(void)
 {
-    RUN(recursion_counts_each_call_and_its_time_once);
-    RUN(bytes_and_collections_are_credited);
     RUN(function_on_a_stack_when_counting_begins_has_its_time_from_then_on);
     RUN(function_still_on_a_stack_when_counting_ends_has_its_time_until_then);
     RUN(calls_of_threads_that_come_and_go_are_all_there);

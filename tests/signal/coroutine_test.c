@@ -13,7 +13,7 @@
 #pragma weak makecontext
 #pragma weak swapcontext
 
-enum { STACK_BYTES = 1 << 18, LEAF_FILLS = 200, PROGRAM_MS = 300, COROUTINES = 2 };
+enum { STACK_BYTES = 1 << 18, LEAF_FILLS = 200, ROUNDS = 100, SAMPLES = 100, COROUTINES = 2 };
 
 STACK_DECLARE(program);
 STACK_DECLARE(body);
@@ -84,9 +84,8 @@ static STACK_PLACED(body) void body(int which)
 static STACK_PLACED(program) void program(void)
 {
     jsprof_link link;
-    uint64_t until = host_ns(CLOCK_THREAD_CPUTIME_ID) + PROGRAM_MS * 1000000u;
     jsprof_link_enter(me, &link, functions[0]);
-    while (host_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+    for (int i = 0; i < ROUNDS; i++)
         resume(0);
     jsprof_link_leave(me, &link);
 }
@@ -187,7 +186,7 @@ static void run_coroutines(bool is_turned)
     char *memory[] = { all + is_turned * STACK_BYTES, all + !is_turned * STACK_BYTES };
     if (begin()) {
         make_coroutines(memory);
-        program();
+        host_work(&h, program, SAMPLES);
         finish(check_coroutines);
     }
     free(all);
@@ -231,8 +230,7 @@ static void raise_on(void *memory)
     CHECK_EQ(sigaction(SIGUSR1, &act, NULL), 0);
     jsprof_link link;
     jsprof_link_enter(me, &link, functions[0]);
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + PROGRAM_MS * 1000000u;
-    while (host_ns(CLOCK_MONOTONIC) < until)
+    while (host_taken(&h) < SAMPLES)
         raise(SIGUSR1);
     jsprof_link_leave(me, &link);
     signal(SIGUSR1, SIG_DFL);

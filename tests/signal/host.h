@@ -8,6 +8,7 @@
 #ifndef JSP_TEST_HOST_H
 #define JSP_TEST_HOST_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <jsprof.h>
 #include <pthread.h>
@@ -103,12 +104,10 @@ static inline void host_burn_ms(uint64_t ms)
             sink = sink + (uint64_t)i;
 }
 
-/* In the environment, HOST_COMPACT: captures in the compact form; HOST_TIMER: signals of timers.
- * See tests/signal/compact.sh, timer.sh. */
+/* In the environment, HOST_TIMER: signals of timers. See tests/signal/timer.sh. */
 static inline jsprof_options host_options(uint32_t hz, int clock)
 {
-    uint32_t flags = getenv("HOST_COMPACT") ? JSPROF_COMPACT : 0;
-    flags |= getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
+    uint32_t flags = getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
     return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock,
                              .flags = flags };
 }
@@ -150,20 +149,57 @@ static inline bool host_load(struct host *h)
         printf("# %s\n", why);
         return false;
     }
-    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0) &&
-           (!getenv("HOST_COMPACT") || CHECK_EQ(h->profile.packed, h->profile.samples));
+    return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0);
 }
 
-/* Run the work again until it has so many samples: where the machine is busy, most looks are late
- * and take none. */
-static inline void host_work(const struct host *h, void (*work)(void), uint64_t samples)
+/* Return how many samples the session has taken. */
+static inline uint64_t host_taken(const struct host *h)
 {
     jsprof_stats stats = { .size = sizeof stats };
-    uint64_t end = host_ns(CLOCK_MONOTONIC) + 10000000000; /* beside other tests it has few */
-    while (stats.samples < samples && host_ns(CLOCK_MONOTONIC) < end) {
+    CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+    return stats.samples;
+}
+
+/* Do the work again until the session has so many samples more, however late the machine lets
+ * them come. A session that takes none hangs here, and the runner says so. */
+static inline void host_work(const struct host *h, void (*work)(void), uint64_t more)
+{
+    for (uint64_t until = host_taken(h) + more; host_taken(h) < until;)
         work();
-        CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+}
+
+static inline void host_burn_one(void)
+{
+    host_burn_ms(1);
+}
+
+/* Use CPU time until the session has so many samples more. */
+static inline void host_sampled(const struct host *h, uint64_t more)
+{
+    host_work(h, host_burn_one, more);
+}
+
+/* Return how often the thread of this name has gone to sleep: one that spins does not. */
+static inline unsigned long long host_naps(const char *name)
+{
+    unsigned long long naps = 0;
+    char path[320], line[128];
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *e; tasks && (e = readdir(tasks)) != NULL;) {
+        bool is_it = false;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", e->d_name);
+        FILE *f = fopen(path, "r");
+        while (f && fgets(line, sizeof line, f)) {
+            is_it = is_it || (strncmp(line, "Name:\t", 6) == 0 &&
+                              strncmp(line + 6, name, strlen(name)) == 0);
+            if (is_it && sscanf(line, "voluntary_ctxt_switches: %llu", &naps) == 1)
+                break;
+        }
+        if (f)
+            fclose(f);
     }
+    closedir(tasks);
+    return naps;
 }
 
 /* Stop, look at the counters, close, read the file back. */
@@ -253,13 +289,6 @@ static inline uint64_t host_samples(struct host *h, const char *name)
     for (uint32_t s = 0; s < h->profile.n_stacks; s++)
         samples += host_stack_has(h, s, name) ? h->profile.stacks[s].samples : 0;
     return samples;
-}
-
-/* Their share of all samples, in percent. */
-static inline uint32_t host_share(struct host *h, const char *name)
-{
-    uint64_t all = h->profile.samples;
-    return all ? (uint32_t)(100 * host_samples(h, name) / all) : 0;
 }
 
 /* A number that any thread counts up and the checks read. */

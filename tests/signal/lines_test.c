@@ -63,9 +63,9 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
     me->frames[1].line = 5; /* a line of the host's own counts */
     link.pc = 19;
     jsprof_thread_resume(me);
-    host_burn_ms(100);
+    host_sampled(&h, 10);
     link.pc = 20;
-    host_burn_ms(100);
+    host_sampled(&h, 10);
     jsprof_leave_to(me, 0);
     jsprof_link_leave(me, &link);
     jsprof_thread_pause(me);

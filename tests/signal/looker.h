@@ -8,13 +8,6 @@
 
 #include "host.h"
 
-/* LONG=1: for 10 s instead of 0.4 s. */
-static inline uint64_t faults_ms(void)
-{
-    const char *is_long = getenv("LONG");
-    return is_long && *is_long ? 10000 : 400;
-}
-
 static inline jsprof_options faults_options(int clock, uint32_t hz)
 {
     jsprof_options options = host_options(hz, clock);
@@ -34,14 +27,13 @@ static inline void faults_sleep_us(long us)
         continue;
 }
 
-/* Return how many looks walked a thread, if almost all of them found its files. */
-static inline uint64_t faults_walked(const struct host *h)
+/* Return how many looks came to this, such as "walked". */
+static inline uint32_t faults_looks(const struct host *h, const char *what)
 {
-    unsigned long long n[7] = { 0 };
-    CHECK_EQ(sscanf(h->profile.looks, "%llu still, %llu walked, %llu running, %llu waiting, %llu "
-                    "woken, %llu moved, %llu gone", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5],
-                    &n[6]), 7);
-    return n[6] <= n[1] ? n[1] : 0;
+    const char *at = strstr(h->profile.looks, what);
+    while (at && at > h->profile.looks && at[-1] != ',')
+        at--;
+    return at ? (uint32_t)atoi(at) : UINT32_MAX;
 }
 
 #endif

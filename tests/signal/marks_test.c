@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -169,85 +168,6 @@ TEST(without_a_drain_the_queue_fills_and_says_so)
 
 /* -- A file that takes nothing for a while ------------------------------------- */
 
-/* On a pipe that nobody reads yet. */
-static bool opened_on(int ends[2])
-{
-    jsprof_options o = { .size = sizeof o, .flags = JSPROF_USE_FD };
-    bool good = CHECK_EQ(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    o.fd = ends[1];
-    return good && CHECK_EQ(jsprof_open(&prof, &o), 0);
-}
-
-static void *closer(void *end)
-{
-    intptr_t err = jsprof_close(prof);
-    close(*(int *)end);
-    return (void *)err;
-}
-
-/* All that comes out of the pipe goes into the file, which is read. */
-static bool copied(int from)
-{
-    static char bytes[1 << 16];
-    char why[JSP_READ_WHY];
-    int to = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    fcntl(from, F_SETFL, 0);
-    for (ssize_t n; (n = read(from, bytes, sizeof bytes)) > 0;)
-        CHECK_EQ(write(to, bytes, (size_t)n), n);
-    close(to);
-    close(from);
-    return CHECK_EQ(jsp_read_open(&r, path, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0) &&
-           CHECK_EQ(jsp_events_read(&e, &p, (struct jsp_events_of){ 0 }), 0);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
-/* The reader comes this long after close began. Return false if it came too late. */
-static bool marks_lost_at_close(uint32_t wait_ms)
-{
-    enum { QUEUED = 10000 }; /* more than the writer's buffer takes at once */
-    struct timespec wait = { wait_ms / 1000, wait_ms % 1000 * 1000000l };
-    pthread_t thread;
-    void *err;
-    int ends[2];
-    if (!opened_on(ends))
-        return true;
-    for (int i = 0; i < QUEUED; i++)
-        CHECK_EQ(jsprof_mark(prof, 0, "g", "n", NULL), 0);
-    uint64_t began = now_ms();
-    pthread_create(&thread, NULL, closer, &ends[1]);
-    nanosleep(&wait, NULL);
-    bool is_late = now_ms() - began > 3500;
-    bool is_read = copied(ends[0]);
-    pthread_join(thread, &err);
-    close(ends[0]);
-    if (!is_read)
-        return true;
-    uint64_t lost = p.account.session.marks_lost;
-    if (!is_late) {
-        CHECK(lost > 0);
-        CHECK(e.n_marks > 0);
-        CHECK_EQ(e.n_marks + lost, QUEUED);
-        CHECK_EQ((intptr_t)err, -EAGAIN);
-    }
-    forget();
-    return !is_late;
-}
-
-/* Close gives them up after its two seconds, and the file after two more. A reader that the machine
- * held up for longer shows nothing. */
-TEST(marks_given_up_at_close_are_lost_in_the_file_and_no_others)
-{
-    if (!marks_lost_at_close(3000))
-        SKIP("the reader came late");
-}
-
 TEST(a_log_keeps_its_severity_and_its_texts)
 {
     struct jsp_read_cursor c;
@@ -308,7 +228,6 @@ int main(void)
     RUN(a_counter_is_written_when_it_changes);
     RUN(what_two_threads_mark_is_there_or_counted);
     RUN(without_a_drain_the_queue_fills_and_says_so);
-    RUN(marks_given_up_at_close_are_lost_in_the_file_and_no_others);
     RUN(a_log_keeps_its_severity_and_its_texts);
     RUN(wrong_arguments_and_a_forked_child_are_refused);
     unlink(path);

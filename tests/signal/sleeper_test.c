@@ -1,8 +1,10 @@
-/* sleeper_test.c - src/session/looker_wall.c, sleeper.c: the looker on the wall clock samples
- * threads that sleep, and does not wake them.
+/* sleeper_test.c - src/session/looker_wall.c, sleeper.c, src/sigsafe/vmstack.c: the looker on the
+ * wall clock samples threads that sleep, also the frames of hosts with arrays and walkers of their
+ * own, and does not wake them. How many points a sleep has is for tests/sim.
  *
  * SPDX-License-Identifier: MIT
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/epoll.h>
@@ -16,7 +18,6 @@
 #include "session/sleeper.h"
 
 enum {
-    PERIOD_NS = 1000000,
     NAP_NS = 700000,
     NAP_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
 };
@@ -134,8 +135,7 @@ static const struct nap_call {
     { "receive", nap_receive, 4 },   { "receive", nap_receive, 4 },
 };
 enum { NAP_CALLS = sizeof nap_calls / sizeof nap_calls[0], NAP_ROUNDS = 400, NAP_LONG = 100000,
-       NAP_LOOKS = 10000 /* of which one may interrupt a call */,
-       NAP_CHANCE = 8 };
+       NAP_LOOKS = 10000 /* of which one may interrupt a call */, NAP_CHANCE = 8 };
 
 static uint32_t nap_rounds(const struct nap_call *call)
 {
@@ -160,7 +160,6 @@ struct nap_thread {
     const struct nap_call *call;
     jsprof *session;
     uint32_t n_cut;
-    uint64_t periods;
 };
 
 static void *nap_again(void *arg)
@@ -169,26 +168,24 @@ static void *nap_again(void *arg)
     jsprof_thread *own;
     if (!CHECK_EQ(jsprof_thread_attach(t->session, t->call->name, &own), 0))
         return NULL;
-    uint64_t began = host_ns(CLOCK_MONOTONIC);
     jsprof_push(own, t->call->name, NULL, 0);
     for (uint32_t i = 0; i < nap_rounds(t->call); i++) {
         errno = 0;
         t->n_cut += t->call->sleep() < 0 && errno == EINTR;
     }
     jsprof_pop(own);
-    t->periods = (host_ns(CLOCK_MONOTONIC) - began) / PERIOD_NS;
     jsprof_thread_detach(own);
     return NULL;
 }
 
 /* Each call in a thread of its own. Return how many of them were interrupted. */
-static uint32_t nap_all(jsprof *session, uint64_t *periods)
+static uint32_t nap_all(jsprof *session)
 {
     struct nap_thread naps[NAP_CALLS];
     pthread_t threads[NAP_CALLS];
     uint32_t n_cut = 0;
     for (int i = 0; i < NAP_CALLS; i++) {
-        naps[i] = (struct nap_thread){ &nap_calls[i], session, 0, 0 };
+        naps[i] = (struct nap_thread){ &nap_calls[i], session, 0 };
         threads[i] = host_thread(nap_again, &naps[i]);
     }
     for (int i = 0; i < NAP_CALLS; i++) {
@@ -196,37 +193,31 @@ static uint32_t nap_all(jsprof *session, uint64_t *periods)
         printf("# %u of %u interrupted: %s\n", naps[i].n_cut, nap_rounds(&nap_calls[i]),
                nap_calls[i].name);
         n_cut += naps[i].n_cut;
-        *periods += naps[i].periods;
     }
     return n_cut;
 }
 
 /* A timer interrupts each of them at every point that meets it. Chance: the handler could not
  * make again 8 of 100,000 calls in 1,340,000 looks: 0.04 calls of the usual 6,000 looks. Even
- * at one in 10,000 looks, with 0.6, more than 8 are cut in fewer than 1 of 10,000,000 runs. */
+ * at one in 10,000 looks, with 0.6, more than 8 are cut in fewer than 1 of 10,000,000 runs. A nap
+ * of 0.7 ms or more has 0.7 points or more, and the label stands in all of them. */
 TEST(calls_that_sleep_are_not_interrupted)
 {
     struct host h;
     jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 1000);
     int sockets[2];
-    uint64_t periods = 0;
     if (!nap_prepare(sockets) || !CHECK_EQ(host_open_with(&h, options), 0) ||
         !CHECK_EQ(jsprof_start(h.prof), 0))
         return;
-    uint32_t n_cut = nap_all(h.prof, &periods);
+    uint32_t n_cut = nap_all(h.prof);
     if (host_close(&h)) {
         host_check(&h);
-        printf("# %llu expirations in %llu periods, %llu kept in %llu samples\n# %s\n",
-               (unsigned long long)h.stats.expirations, (unsigned long long)periods,
-               (unsigned long long)h.stats.kept, (unsigned long long)h.stats.samples,
-               h.profile.looks);
-        CHECK(h.stats.expirations + 30 + periods / 100 >= periods);
-        /* a busy machine may be away for long while a thread comes or goes */
-        CHECK(h.stats.expirations <= periods + 50 + periods / 10);
-        CHECK(h.stats.kept * 10 > h.stats.expirations * 9);
+        printf("# %llu expirations, %llu kept in %llu samples\n# %s\n",
+               (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.kept,
+               (unsigned long long)h.stats.samples, h.profile.looks);
         for (int i = 0; i < NAP_CALLS; i++)
             CHECK(host_weight(&h, nap_calls[i].name) > nap_rounds(&nap_calls[i]) / 2);
-        CHECK(n_cut <= NAP_CHANCE + periods / NAP_LOOKS);
+        CHECK(n_cut <= NAP_CHANCE + h.stats.expirations / NAP_LOOKS);
     }
     close(sockets[0]);
     close(sockets[1]);
@@ -236,7 +227,7 @@ TEST(calls_that_sleep_are_not_interrupted)
 
 /* -- Stacks ------------------------------------------------------------------ */
 
-enum { LONG_MS = 2500 };
+enum { LONG_MS = 200, LONG_SAMPLES = 3 };
 void sleeps_here(int ms);
 
 __attribute__((noinline)) void sleeps_here(int ms)
@@ -247,7 +238,8 @@ __attribute__((noinline)) void sleeps_here(int ms)
     __asm__ volatile("" ::: "memory");
 }
 
-TEST(sleeper_has_its_stack_and_all_of_its_time)
+/* In very few samples; how many points that is, tests/sim knows. */
+TEST(sleeper_has_its_stack_and_its_time)
 {
     struct host h;
     jsprof_thread *me;
@@ -259,17 +251,18 @@ TEST(sleeper_has_its_stack_and_all_of_its_time)
         return;
     jsprof_push(me, "a long sleep", NULL, 0);
     jsprof_link_enter(me, &link, function);
-    sleeps_here(LONG_MS);
+    while (host_taken(&h) < LONG_SAMPLES)
+        sleeps_here(LONG_MS);
     jsprof_link_leave(me, &link);
     jsprof_pop(me);
     if (host_close(&h)) {
         host_check(&h);
         printf("# %llu kept in %llu samples\n", (unsigned long long)h.stats.kept,
                (unsigned long long)h.stats.samples);
-        CHECK(host_weight(&h, "a long sleep") > LONG_MS - 100);
-        CHECK(host_weight(&h, "a linked function") > LONG_MS - 100);
-        CHECK(host_weight(&h, "sleeps_here") > LONG_MS - 100);
-        CHECK(h.stats.samples < LONG_MS / 4);
+        CHECK(host_weight(&h, "a long sleep") > 0);
+        CHECK(host_weight(&h, "a linked function") > 0);
+        CHECK(host_weight(&h, "sleeps_here") > 0);
+        CHECK(h.stats.samples * 4 < h.stats.kept);
         CHECK(h.stats.stop_end > 0);
     }
     jsprof_function_free(function);
@@ -278,7 +271,7 @@ TEST(sleeper_has_its_stack_and_all_of_its_time)
 
 /* -- States ------------------------------------------------------------------- */
 
-enum { STATE_MS = 400 };
+enum { STATE_SAMPLES = 100 };
 
 static uint64_t state_weight(const struct host *h, enum jsp_state state)
 {
@@ -293,17 +286,17 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!CHECK(epoll >= 0) || !host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
-    while (epoll_wait(epoll, &event, 1, STATE_MS) < 0)
-        continue;
-    host_burn_ms(STATE_MS);
+    while (host_taken(&h) < STATE_SAMPLES)
+        epoll_wait(epoll, &event, 1, 5);
+    host_sampled(&h, STATE_SAMPLES);
     if (host_close(&h)) {
         uint64_t asleep = state_weight(&h, JSP_STATE_ASLEEP), n_named = 0;
         uint64_t awake = state_weight(&h, JSP_STATE_RUNNING) + state_weight(&h, JSP_STATE_WAITING);
         host_check(&h);
         printf("# %llu asleep, %llu awake\n", (unsigned long long)asleep,
                (unsigned long long)awake);
-        CHECK(asleep >= STATE_MS - 20);
-        CHECK(state_weight(&h, JSP_STATE_RUNNING) > STATE_MS / 2);
+        CHECK(asleep > 0);
+        CHECK(state_weight(&h, JSP_STATE_RUNNING) > 0);
         CHECK(asleep + awake + 5 >= h.stats.kept);
         for (uint32_t i = 0; i < h.profile.n_states; i++)
             n_named += jsp_read_is(h.profile.states[i].detail, "epoll_wait");
@@ -315,26 +308,25 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
 
 /* -- Waits of the host --------------------------------------------------------- */
 
-enum { WAIT_MS = 700 };
+enum { WAIT_SAMPLES = 100, WAIT_BYTES = 4096 };
 static char *wait_name;
-static _Atomic uint32_t wait_begins;
 
-static void *wait_in_the_host(void *session)
+/* The name is unmapped while the thread sleeps. One that wakes up under the walk may do that. */
+static void *wait_in_the_host(void *host)
 {
+    const struct host *h = host;
     jsprof_thread *own;
-    struct timespec left = { 0, WAIT_MS * 1000000L };
-    if (!CHECK_EQ(jsprof_thread_attach(session, "waits", &own), 0))
+    if (!CHECK_EQ(jsprof_thread_attach(h->prof, "waits", &own), 0))
         return NULL;
     jsprof_wait_begin(own, wait_name);
-    host_count(&wait_begins);
-    while (nanosleep(&left, &left) < 0)
-        continue;
+    munmap(wait_name, WAIT_BYTES);
+    while (host_taken(h) < WAIT_SAMPLES)
+        faults_sleep_us(1000);
     jsprof_wait_end(own);
     jsprof_thread_detach(own);
     return NULL;
 }
 
-/* Unmap the name while the thread sleeps. A thread that wakes up under the walk may do that. */
 static _Atomic bool never_ends;
 
 static void *never_sleeps(void *tid)
@@ -364,20 +356,16 @@ TEST(thread_that_has_never_slept_is_known_to_have_not)
     pthread_join(thread, NULL);
 }
 
+/* Chance: where 1 of 5 samples at a busy machine meets the thread asleep, none of 100 does in 1 of
+ * 4,000,000,000 runs. */
 TEST(name_of_a_wait_may_vanish_under_the_walk)
 {
     struct host h;
-    jsprof_thread *me;
-    uint32_t page = 4096;
-    wait_name = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    wait_name = mmap(NULL, WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     strcpy(wait_name, "the heap lock");
-    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 10), &me))
+    if (!faults_begin(&h, JSPROF_CLOCK_WALL, 1000))
         return;
-    pthread_t thread = host_thread(wait_in_the_host, h.prof);
-    while (!host_counted(&wait_begins))
-        sched_yield();
-    munmap(wait_name, page);
-    pthread_join(thread, NULL);
+    pthread_join(host_thread(wait_in_the_host, &h), NULL);
     if (host_close(&h)) {
         host_check(&h);
         CHECK(state_weight(&h, JSP_STATE_HOST) > 0);
@@ -387,108 +375,326 @@ TEST(name_of_a_wait_may_vanish_under_the_walk)
 
 /* -- Both clocks in one recording ----------------------------------------------- */
 
-/* The CPU time of the recording's threads in ms, as a reader that asks for it gets it. */
-static uint64_t both_cpu_ms(const struct host *h)
+/* Return the CPU time of the recording's threads, as a reader that asks for it gets it. */
+static uint64_t both_cpu_ns(const struct host *h)
 {
     const struct jsp_profile_options options = { .clock = &jsp_clocks[JSP_CLOCK_CPU] };
     struct jsp_profile profile;
     if (!CHECK_EQ(jsp_profile_load(&profile, &h->read, &options), 0))
         return 0;
-    uint64_t ms = profile.value / 1000000;
+    uint64_t ns = profile.value;
     jsp_profile_free(&profile);
-    return ms;
+    return ns;
 }
 
+/* The samples have the times of the account, by each clock. A point of elapsed time meets the
+ * thread as it runs, or does not. Chance: of 140 that do, 55 more or fewer do in 1 of 100,000 runs.
+ * What the thread waits for at the end may have no sample. */
 TEST(recording_of_the_looker_has_both_clocks)
 {
     struct host h;
-    jsprof_thread *me;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     if (!CHECK_EQ(jsprof_options_set(&options, "clock", "cpu,wall"), 0) ||
-        !host_begin_with(&h, options, &me))
+        !host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
         return;
-    uint64_t began = host_ns(CLOCK_MONOTONIC), ran = host_ns(CLOCK_THREAD_CPUTIME_ID);
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 20; i++) {
         host_burn_ms(7);
         nanosleep(&nap, NULL);
     }
-    uint64_t ran_ms = (host_ns(CLOCK_THREAD_CPUTIME_ID) - ran) / 1000000;
-    uint64_t ms = (host_ns(CLOCK_MONOTONIC) - began) / 1000000;
-    if (host_close(&h)) {
+    if (host_close(&h) && CHECK_EQ(h.profile.account.n_threads, 1)) {
+        const uint64_t *all = h.profile.account.threads[0].clock_ns;
+        uint64_t cpu = both_cpu_ns(&h), wall = h.profile.value;
         host_check(&h);
-        uint64_t cpu = both_cpu_ms(&h), wall = h.profile.value / 1000000;
-        printf("# %llu of %llu ms of CPU time, %llu of %llu ms\n", (unsigned long long)cpu,
-               (unsigned long long)ran_ms, (unsigned long long)wall, (unsigned long long)ms);
-        CHECK(host_distance(cpu, ran_ms) <= 10 + ran_ms / 20);
-        CHECK(wall <= ms + 10 + ms / 20);
-        CHECK(wall + 20 + ms / 5 >= ms); /* what it waits for at the end may have no sample */
+        printf("# %llu of %llu ns of CPU time, %llu of %llu ns\n", (unsigned long long)cpu,
+               (unsigned long long)all[JSP_CLOCK_CPU], (unsigned long long)wall,
+               (unsigned long long)all[JSP_CLOCK_WALL]);
+        CHECK(host_distance(cpu, all[JSP_CLOCK_CPU]) < 55000000);
+        CHECK(2 * wall > all[JSP_CLOCK_WALL] && wall <= all[JSP_CLOCK_WALL] + 2000000);
     }
     host_free(&h);
 }
 
 /* -- Kinds of descriptors ------------------------------------------------------ */
 
-enum { ON_KINDS = 5, ON_MS = 50 };
+static _Atomic pid_t on_tid;
 
-static int on_wake[ON_KINDS]; /* what is written here ends the sleep; negative: it ends itself */
-static _Atomic uint32_t on_turn;
-
-static void *on_waker(void *arg)
+static void *on_sleeps(void *from)
 {
-    uint64_t one = 1;
-    (void)arg;
-    for (uint32_t i = 0; i < ON_KINDS; i++) {
-        while (host_counted(&on_turn) <= i)
-            usleep(1000);
-        usleep(ON_MS * 1000);
-        if (on_wake[i] >= 0)
-            CHECK_EQ(write(on_wake[i], &one, sizeof one), sizeof one);
-    }
-    return NULL;
+    char bytes[64];
+    atomic_store(&on_tid, (pid_t)syscall(SYS_gettid));
+    return read(*(int *)from, bytes, sizeof bytes) > 0 ? from : NULL;
 }
 
-static uint64_t on_weight(const struct host *h, const char *detail)
+/* Let a thread sleep in read() of this descriptor, until something is written here. */
+static void on_check(int from, int wake, uint32_t kind)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < h->profile.n_stacks; i++)
-        if (jsp_read_is(jsp_profile_state(&h->profile, i)->detail, detail))
-            sum += h->profile.stacks[i].weight;
-    return sum;
+    struct jsp_task_file folder, call = { .fd = -1 };
+    struct jsp_sleep at;
+    const uint64_t one = 1;
+    void *woken;
+    atomic_store(&on_tid, 0);
+    pthread_t thread = host_thread(on_sleeps, &from);
+    CHECK_EQ(jsp_task_folder(&folder), 0);
+    do
+        at = jsp_kernel_at(&folder, atomic_load(&on_tid), &call);
+    while (!atomic_load(&on_tid) || at.is != JSP_SLEEP_ASLEEP || at.call != SYS_read);
+    struct jsp_rec_state state = jsp_kernel_state(&folder, atomic_load(&on_tid), &at, 0);
+    CHECK_EQ(state.descriptor, (uint32_t)from + 1);
+    CHECK_EQ(state.call, SYS_read + 1 + JSP_STATES_CALLS * kind);
+    jsp_task_close(&folder);
+    if (wake < 0) /* it is a timer */
+        CHECK_EQ(timerfd_settime(from, 0, &(struct itimerspec){ .it_value.tv_nsec = 1 }, NULL), 0);
+    else
+        CHECK_EQ(write(wake, &one, sizeof one), sizeof one);
+    pthread_join(thread, &woken);
+    CHECK(woken);
 }
 
 TEST(sleep_has_the_kind_of_its_descriptor)
 {
-    static const char *const names[ON_KINDS] = { "read (pipe)", "read (eventfd)", "read (socket)",
-                                                 "read (timerfd)", "recvfrom" };
-    struct itimerspec soon = { .it_value = { 0, ON_MS * 1000000 } };
-    struct host h;
-    int from[ON_KINDS], pair[2];
-    char bytes[64];
+    int pair[2];
     CHECK_EQ(pipe(pair), 0);
-    from[0] = pair[0], on_wake[0] = pair[1];
-    from[1] = on_wake[1] = eventfd(0, EFD_CLOEXEC);
-    for (int i = 2; i < ON_KINDS; i += 2) {
-        CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-        from[i] = pair[0], on_wake[i] = pair[1];
-    }
-    from[3] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), on_wake[3] = -1;
-    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &(jsprof_thread *){ NULL }))
+    on_check(pair[0], pair[1], JSP_STATE_ON_PIPE);
+    CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    on_check(pair[0], pair[1], JSP_STATE_ON_SOCKET);
+    pair[0] = eventfd(0, EFD_CLOEXEC);
+    on_check(pair[0], pair[0], JSP_STATE_ON_EVENTFD);
+    on_check(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), -1, JSP_STATE_ON_TIMERFD);
+}
+
+/* -- Frames of the host ----------------------------------------------------------- */
+
+enum { HOST_NAPS = 400, HOST_NAPS_SAMPLES = 200 };
+
+/* Return how many of so many naps, or of more until there are samples, were cut short. */
+static uint32_t naps(const struct host *h, uint32_t least)
+{
+    uint32_t n_cut = 0;
+    for (uint32_t i = 0; i < least || host_taken(h) < HOST_NAPS_SAMPLES; i++)
+        n_cut += nanosleep(&nap, NULL) < 0 && errno == EINTR;
+    return n_cut;
+}
+
+/* The label stands in all samples but for those at begin and end. Chance: where 1 of 10 looks at a
+ * busy machine meets a sleep, none of 200 does in 1 of 1,000,000,000 runs; and where 1 of 10,000
+ * looks cuts a nap, more than 8 are cut in fewer. */
+static void slept_well(struct host *h, uint32_t n_cut, const char *label)
+{
+    host_check(h);
+    printf("# %u interrupted, %llu of %s\n# %s\n", n_cut,
+           (unsigned long long)host_weight(h, label), label, h->profile.looks);
+    CHECK_EQ(faults_looks(h, "with frames of the host"), 0);
+    CHECK(faults_looks(h, "walked") > 0);
+    CHECK(n_cut <= NAP_CHANCE + h->stats.expirations / NAP_LOOKS);
+    CHECK(host_weight(h, label) > h->stats.kept / 2);
+}
+
+struct entry {
+    const char *label;
+    void *sp;
+    uint64_t pc;
+    uint32_t line;
+};
+
+static struct entry entries[2] = { { "the host's outer", NULL, 1, 7 },
+                                   { "the host's inner", NULL, 2, 9 } };
+static struct entry *first_entry = entries;
+static uint32_t depth = 2;
+
+static struct coroutine {
+    uint32_t depth;
+    struct entry *entries;
+    struct coroutine *resumer;
+} outer = { 1, entries, NULL }, inner = { 1, entries + 1, &outer }, *running = &inner;
+
+static jsprof_stack by_offsets(void)
+{
+    return (jsprof_stack){
+        .size = sizeof(jsprof_stack), .depth_bytes = 4, .stride = sizeof(struct entry),
+        .label_offset = offsetof(struct entry, label), .detail_offset = JSPROF_NO_FIELD,
+        .sp_offset = offsetof(struct entry, sp), .line_offset = offsetof(struct entry, line),
+        .pc_offset = offsetof(struct entry, pc),
+    };
+}
+
+static void sleeps_with(const jsprof_stack *stack)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
+        !CHECK_EQ(jsprof_thread_set_stack(me, stack), 0))
         return;
-    pthread_t waker = host_thread(on_waker, NULL);
-    for (int i = 0; i < ON_KINDS; i++) {
-        host_count(&on_turn);
-        if (i == 3)
-            timerfd_settime(from[i], 0, &soon, NULL);
-        CHECK((i == 4 ? recv(from[i], bytes, sizeof bytes, 0)
-                      : read(from[i], bytes, sizeof bytes)) > 0);
-    }
-    pthread_join(waker, NULL);
+    uint32_t n_cut = naps(&h, HOST_NAPS);
     if (host_close(&h)) {
-        host_check(&h);
-        for (int i = 0; i < ON_KINDS; i++)
-            if (!CHECK(on_weight(&h, names[i]) >= ON_MS / 2))
-                printf("# %s: %u\n", names[i], (unsigned)on_weight(&h, names[i]));
+        slept_well(&h, n_cut, "the host's inner");
+        CHECK(host_weight(&h, "the host's outer") > h.stats.kept / 2);
     }
+    host_free(&h);
+}
+
+TEST(sleeper_with_an_array_of_its_own_is_not_woken)
+{
+    jsprof_stack stack = by_offsets();
+    stack.depth = &depth;
+    stack.entries = &first_entry;
+    sleeps_with(&stack);
+}
+
+TEST(sleeper_in_a_coroutine_with_an_array_is_not_woken)
+{
+    jsprof_stack stack = by_offsets();
+    stack.context = &running;
+    stack.depth_at = offsetof(struct coroutine, depth);
+    stack.entries_at = offsetof(struct coroutine, entries);
+    stack.resumer_at = offsetof(struct coroutine, resumer);
+    stack.end_at = stack.capacity_at = JSPROF_NO_FIELD;
+    sleeps_with(&stack);
+}
+
+/* -- Walkers ------------------------------------------------------------------- */
+
+enum { SEAL = 0x5EA1ED };
+
+struct walked {
+    uint32_t seal;
+    const char *name;
+    _Atomic uint32_t n_begun, n, n_wrong, n_plain; /* calls */
+    bool declines;
+};
+
+static uint32_t walk_sigsafe(void *host, const void *ucontext, jsprof_frame *out, uint32_t max)
+{
+    const struct walked *w = host;
+    (void)ucontext;
+    if (max)
+        out[0] = (jsprof_frame){ .label = w->name };
+    return 1;
+}
+
+/* Called by the looker: it copies the name as it would that of a thread that may free it. */
+static uint32_t walk_asleep(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max)
+{
+    struct walked *w = host;
+    char *name = jsprof_scratch(at->reader, 16);
+    uint64_t word;
+    host_count(&w->n);
+    atomic_fetch_add(&w->n_plain, at->plain_end == 0);
+    bool is_right = w->seal == SEAL && max && name && at->size == sizeof *at && at->pc &&
+                    jsprof_read(at->reader, name, w->name, 16) &&
+                    jsprof_read(at->reader, &word, (const void *)at->sp, sizeof word) &&
+                    !jsprof_read(at->reader, &word, (const void *)64, sizeof word);
+    atomic_fetch_add(&w->n_wrong, !is_right);
+    if (w->declines || !is_right)
+        return JSPROF_DECLINED;
+    out[0] = (jsprof_frame){ .label = name };
+    return 1;
+}
+
+static void walks(bool declines)
+{
+    static char name[16] = "a walked name";
+    struct walked w = { .seal = SEAL, .name = name, .declines = declines };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
+        !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0) ||
+        !CHECK_EQ(jsprof_thread_set_asleep_walker(me, walk_asleep, &w), 0))
+        return;
+    uint32_t n_cut = naps(&h, HOST_NAPS);
+    CHECK_EQ(jsprof_thread_set_asleep_walker(me, NULL, NULL), 0);
+    CHECK_EQ(jsprof_thread_set_walker(me, NULL, NULL), 0);
+    CHECK(host_counted(&w.n) > 0);
+    CHECK(host_counted(&w.n_plain) > 0);
+    CHECK_EQ(host_counted(&w.n_wrong), 0);
+    if (host_close(&h) && !declines) {
+        slept_well(&h, n_cut, name);
+    } else if (declines) {
+        host_check(&h);
+        CHECK(faults_looks(&h, "with frames of the host") > 0);
+        CHECK(host_weight(&h, name) > h.stats.kept / 2);
+    }
+    host_free(&h);
+}
+
+TEST(walker_of_a_sleeper_has_its_frames)
+{
+    walks(false);
+}
+
+TEST(walker_that_declines_leaves_them_to_the_handler)
+{
+    walks(true);
+}
+
+/* A walker of the handler alone: a sleeper is sampled by signals. */
+TEST(walker_for_no_sleeper_is_not_called_by_another_thread)
+{
+    static char name[16] = "a walked name";
+    struct walked w = { .seal = SEAL, .name = name };
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
+        !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0))
+        return;
+    naps(&h, 0);
+    CHECK_EQ(jsprof_thread_set_walker(me, NULL, NULL), 0);
+    if (host_close(&h))
+        CHECK(faults_looks(&h, "with frames of the host") > 0);
+    host_free(&h);
+}
+
+/* About half a millisecond, so that the thread often wakes up meanwhile. */
+static uint32_t walk_slowly(void *host, const jsprof_asleep *at, jsprof_frame *out, uint32_t max)
+{
+    struct walked *w = host;
+    host_count(&w->n_begun);
+    for (volatile int i = 0; i < 250000; i = i + 1)
+        continue;
+    return walk_asleep(host, at, out, max);
+}
+
+/* Its host frees what it reads as soon as the walker is gone. */
+TEST(walker_is_gone_when_the_call_that_removes_it_returns)
+{
+    static char name[16] = "a walked name";
+    struct host h;
+    jsprof_thread *me;
+    uint32_t n = 0, n_wrong = 0, n_inside = 0;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
+        return;
+    while (n < 50) {
+        struct walked *w = malloc(sizeof *w);
+        *w = (struct walked){ .seal = SEAL, .name = name };
+        CHECK_EQ(jsprof_thread_set_asleep_walker(me, walk_slowly, w), 0);
+        nanosleep(&nap, NULL);
+        CHECK_EQ(jsprof_thread_set_asleep_walker(me, NULL, NULL), 0);
+        n_inside += host_counted(&w->n_begun) != host_counted(&w->n);
+        n += host_counted(&w->n);
+        n_wrong += host_counted(&w->n_wrong);
+        free(w);
+    }
+    CHECK_EQ(n_inside, 0);
+    CHECK_EQ(n_wrong, 0);
+    if (host_close(&h))
+        host_check(&h);
+    host_free(&h);
+}
+
+static void *sets_that_of_another(void *thread)
+{
+    CHECK_EQ(jsprof_thread_set_asleep_walker(thread, NULL, NULL), -EPERM);
+    CHECK_EQ(jsprof_thread_set_asleep_walker(NULL, walk_asleep, NULL), -EINVAL);
+    return NULL;
+}
+
+TEST(walker_of_a_sleeper_is_set_by_its_thread)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
+        return;
+    pthread_join(host_thread(sets_that_of_another, me), NULL);
+    host_close(&h);
     host_free(&h);
 }
 
@@ -500,6 +706,13 @@ int main(void)
     RUN(samples_know_whether_the_thread_slept_or_ran);
     RUN(sleep_has_the_kind_of_its_descriptor);
     RUN(calls_that_sleep_are_not_interrupted);
-    RUN(sleeper_has_its_stack_and_all_of_its_time);
+    RUN(sleeper_has_its_stack_and_its_time);
+    RUN(sleeper_with_an_array_of_its_own_is_not_woken);
+    RUN(sleeper_in_a_coroutine_with_an_array_is_not_woken);
+    RUN(walker_of_a_sleeper_has_its_frames);
+    RUN(walker_that_declines_leaves_them_to_the_handler);
+    RUN(walker_for_no_sleeper_is_not_called_by_another_thread);
+    RUN(walker_is_gone_when_the_call_that_removes_it_returns);
+    RUN(walker_of_a_sleeper_is_set_by_its_thread);
     return DONE();
 }

@@ -18,7 +18,7 @@ static void expect(bool is)
 
 /* -- What the thread before has left ------------------------------------------- */
 
-enum { LEFT_FRAMES = 3, LEFT_BURN_MS = 30 };
+enum { LEFT_FRAMES = 3, LEFT_BURN_MS = 30, LEFT_SAMPLES = 5 };
 
 static jsprof_thread *left_by; /* constant while the next thread runs */
 
@@ -58,7 +58,7 @@ static void *left_second(void *unused)
     expect(me == left_by);
     expect(jsprof_task_running(me) == 0);
     jsprof_push(me, "second", NULL, 0);
-    host_burn_ms(LEFT_BURN_MS);
+    host_sampled(&h, LEFT_SAMPLES);
     jsprof_pop(me);
     expect(jsprof_thread_detach(me) == 0);
     return NULL;

@@ -125,17 +125,6 @@ TEST(equal_stacks_are_stored_once)
     forget();
 }
 
-/* Use CPU time until so many more samples have come. */
-static void sampled(uint64_t more)
-{
-    jsprof_stats stats = { .size = sizeof stats };
-    CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
-    for (more += stats.samples; stats.samples < more;) {
-        host_burn_ms(1);
-        CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
-    }
-}
-
 /* Samples inside a task have its number, and those outside have none. */
 TEST(a_sample_knows_the_innermost_task)
 {
@@ -143,12 +132,12 @@ TEST(a_sample_knows_the_innermost_task)
         return;
     jsprof_task outer = jsprof_task_new(me, "test", "outer", 0);
     jsprof_task inner = jsprof_task_new(me, "test", "inner", 0);
-    sampled(20);
+    host_sampled(&h, 20);
     jsprof_task_begin(me, outer);
     jsprof_task_begin(me, inner);
-    sampled(20);
+    host_sampled(&h, 20);
     jsprof_task_end(me, inner);
-    sampled(20);
+    host_sampled(&h, 20);
     jsprof_task_end(me, outer);
     if (!ended())
         return;

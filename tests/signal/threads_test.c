@@ -6,8 +6,6 @@
  */
 #include "host.h"
 
-#include <dlfcn.h>
-
 static struct host h;
 static pthread_barrier_t barrier;
 static _Atomic uint32_t wrong;
@@ -111,146 +109,6 @@ TEST(only_the_owner_may_detach_and_only_once)
     CHECK_EQ(host_counted(&wrong), 0);
 }
 
-/* Faster than the drain comes by: the accounts of the gone ones fill the buffer. */
-TEST(no_account_is_missing_after_ten_thousand_attaches)
-{
-    enum { ROUNDS = HOST_SANITIZED ? 3000 : 10000 };
-    jsprof_thread *me;
-    int failed = 0;
-    if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
-        return;
-    CHECK_EQ(jsprof_start(h.prof), 0);
-    for (int i = 0; i < ROUNDS; i++)
-        failed += jsprof_thread_attach(h.prof, "brief", &me) != 0 ||
-                  jsprof_thread_detach(me) != 0;
-    CHECK_EQ(failed, 0);
-    if (host_close(&h)) {
-        CHECK_EQ(h.profile.account.n_threads, ROUNDS);
-        CHECK_EQ(h.profile.weight, h.stats.kept);
-    }
-    host_free(&h);
-}
-
-static _Atomic bool over;
-
-static bool is_over(void)
-{
-    return atomic_load_explicit(&over, memory_order_relaxed);
-}
-
-static void *churn(void *arg)
-{
-    while (!is_over()) {
-        jsprof_thread *me = NULL;
-        expect(jsprof_thread_attach(h.prof, "churn", &me), 0);
-        for (int i = 0; i < 200; i++) {
-            char *label = malloc(32 + (size_t)i);
-            if (!label)
-                continue;
-            snprintf(label, 32, "label %d", i % 7);
-            jsprof_push(me, label, NULL, 0);
-            free(malloc(1000 + (size_t)i * 100));
-            jsprof_pop(me);
-            free(label); /* right after the pop */
-        }
-        expect(jsprof_thread_detach(me), 0);
-    }
-    return arg;
-}
-
-static void *churn_by_dying(void *arg)
-{
-    while (!is_over())
-        pthread_join(host_thread(exit_attached, NULL), NULL);
-    return arg;
-}
-
-static void *load_and_unload(void *arg)
-{
-    while (!is_over()) {
-        jsprof_thread *me = NULL;
-        expect(jsprof_thread_attach(h.prof, "loader", &me), 0);
-        for (int i = 0; i < 20; i++) {
-            void *library = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
-            expect(library != NULL, true);
-            expect(dlclose(library), 0);
-        }
-        expect(jsprof_thread_detach(me), 0);
-    }
-    return arg;
-}
-
-TEST(storm_at_10_khz_over_threads_that_allocate_load_and_die)
-{
-    static void *(*const bodies[])(void *) = {
-        churn, churn, churn_by_dying, load_and_unload,
-    };
-    enum { N = sizeof bodies / sizeof *bodies };
-    pthread_t threads[N];
-    if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
-        return;
-    CHECK_EQ(jsprof_start(h.prof), 0);
-    atomic_store_explicit(&over, false, memory_order_relaxed);
-    for (int i = 0; i < N; i++)
-        threads[i] = host_thread(bodies[i], NULL);
-    uint64_t until = host_ns(CLOCK_MONOTONIC) + 1500000000u;
-    while (host_ns(CLOCK_MONOTONIC) < until) {
-        CHECK_EQ(jsprof_flush(h.prof), 0);
-        host_stats(&h); /* conserved at every moment */
-        sched_yield();
-    }
-    atomic_store_explicit(&over, true, memory_order_relaxed);
-    for (int i = 0; i < N; i++)
-        pthread_join(threads[i], NULL);
-    CHECK_EQ(host_counted(&wrong), 0);
-    if (host_close(&h)) {
-        host_check(&h);
-        CHECK(h.stats.samples > 300); /* of 60,000, where six threads share the machine */
-    }
-    host_free(&h);
-}
-
-static void *one_of_many(void *arg)
-{
-    jsprof_thread *me = NULL;
-    expect(jsprof_thread_attach(h.prof, "one of many", &me), 0);
-    pthread_barrier_wait(&barrier);
-    jsprof_push(me, "one of many", NULL, 0);
-    host_burn_ms(1);
-    jsprof_pop(me);
-    pthread_barrier_wait(&barrier); /* each lives for many periods */
-    expect(jsprof_thread_detach(me), 0);
-    return arg;
-}
-
-TEST(a_thousand_threads_at_once)
-{
-    enum { N = HOST_SANITIZED ? 200 : 1000 };
-    static pthread_t threads[N];
-    pthread_attr_t small;
-    jsprof_options options = host_options(50, JSPROF_CLOCK_WALL);
-    options.ring_bytes = 1 << 14;
-    if (!CHECK_EQ(host_open_with(&h, options), 0))
-        return;
-    pthread_barrier_init(&barrier, NULL, N);
-    pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, 1 << 17);
-    CHECK_EQ(jsprof_start(h.prof), 0);
-    for (int i = 0; i < N; i++)
-        if (!CHECK_EQ(pthread_create(&threads[i], &small, one_of_many, NULL), 0))
-            exit(1); /* the others would wait for ever */
-    for (int i = 0; i < N; i++)
-        pthread_join(threads[i], NULL);
-    CHECK_EQ(host_counted(&wrong), 0);
-    if (host_close(&h)) {
-        host_check(&h);
-        CHECK_EQ(h.profile.account.n_threads, N);
-        for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
-            CHECK(h.profile.account.threads[i].expirations > 0 || HOST_LATE);
-    }
-    host_free(&h);
-}
-
 static _Atomic uint32_t walking, walk_on;
 
 static uint32_t walk_slowly(void *arg, const void *ucontext, jsprof_frame *out, uint32_t max)
@@ -296,9 +154,6 @@ int main(void)
     RUN(thread_that_exits_without_detach_is_detached);
     RUN(session_may_close_before_its_threads_detach);
     RUN(only_the_owner_may_detach_and_only_once);
-    RUN(no_account_is_missing_after_ten_thousand_attaches);
-    RUN(storm_at_10_khz_over_threads_that_allocate_load_and_die);
-    RUN(a_thousand_threads_at_once);
     RUN(thread_stopped_in_the_handler_at_close_comes_back_to_memory_that_is_there);
     return DONE();
 }

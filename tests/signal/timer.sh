@@ -1,12 +1,12 @@
 #!/bin/sh
-# signal/timer.sh - what other tests find about accounts, owners, blocked signals and forks under
+# signal/timer.sh - what other tests find about accounts, blocked signals, owners and forks under
 # the looker holds with a timer for each thread, too.
 #
 # SPDX-License-Identifier: MIT
 set -u
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-for name in conservation unseen owner fork; do
+for name in unseen owner fork; do
     HOST_TIMER=1 timeout 100 "$B/tests/signal/${name}_test" >"$out" || {
         echo "timer: $name"
         cat "$out"

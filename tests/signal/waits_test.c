@@ -13,22 +13,6 @@ static bool begin(void)
     return host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me);
 }
 
-/* Return the expirations that became samples. */
-static uint64_t seen(void)
-{
-    host_stats(&h);
-    return h.stats.expirations - jsp_losses_of_stats(&h.stats);
-}
-
-/* Burn CPU time until the session has so many samples more. */
-static void sampled(uint64_t more)
-{
-    uint64_t until = seen() + more, last = host_ns(CLOCK_MONOTONIC) + 60000000000u;
-    while (seen() < until && host_ns(CLOCK_MONOTONIC) < last)
-        host_burn_ms(1);
-    CHECK(seen() >= until);
-}
-
 /* Return how much of the weight is in waits of this name; NULL: in no state at all. */
 static uint64_t weight_of(const char *name)
 {
@@ -54,12 +38,12 @@ TEST(samples_of_a_wait_have_its_name)
     char name[] = "the big lock";
     if (!begin())
         return;
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_begin(me, name);
-    sampled(20);
+    host_sampled(&h, 20);
     jsprof_wait_end(me);
     memset(name, 'x', sizeof name - 1); /* the host's again */
-    sampled(10);
+    host_sampled(&h, 10);
     ended();
     CHECK(weight_of("the big lock") >= 18);
     CHECK(weight_of(NULL) >= 18);
@@ -73,11 +57,11 @@ TEST(the_outermost_wait_has_the_name)
         return;
     jsprof_wait_begin(me, "a pool");
     jsprof_wait_begin(me, "its lock");
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_end(me);
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_end(me);
-    sampled(5);
+    host_sampled(&h, 5);
     ended();
     CHECK_EQ(weight_of("its lock"), 0);
     CHECK(weight_of("a pool") >= 18);
@@ -90,10 +74,10 @@ TEST(a_wait_needs_no_name)
     if (!begin())
         return;
     jsprof_wait_begin(me, NULL);
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_end(me);
     jsprof_wait_begin(me, "");
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_end(me);
     ended();
     CHECK(weight_of("") >= 18);
@@ -121,11 +105,11 @@ TEST(calls_that_do_not_fit_do_nothing)
     jsprof_wait_begin(me, "mine");
     if (CHECK_EQ(pthread_create(&other, NULL, elsewhere, NULL), 0))
         pthread_join(other, NULL);
-    sampled(10);
+    host_sampled(&h, 10);
     jsprof_wait_end(me);
     if (CHECK_EQ(pthread_create(&other, NULL, elsewhere, NULL), 0))
         pthread_join(other, NULL);
-    sampled(10);
+    host_sampled(&h, 10);
     ended();
     CHECK(weight_of("mine") >= 8);
     CHECK(weight_of(NULL) >= 8);
@@ -138,11 +122,11 @@ TEST(after_its_detach_a_thread_does_not_wait)
     if (!begin())
         return;
     jsprof_wait_begin(me, "for ever");
-    sampled(5);
+    host_sampled(&h, 5);
     CHECK_EQ(jsprof_thread_detach(me), 0);
     jsprof_wait_begin(me, "freed"); /* only the address is looked at */
     CHECK_EQ(jsprof_thread_attach(h.prof, "again", &me), 0);
-    sampled(10);
+    host_sampled(&h, 10);
     ended();
     CHECK(weight_of("for ever") >= 4);
     CHECK_EQ(weight_of("freed"), 0);

@@ -167,6 +167,9 @@ TEST(process_that_is_stopped_each_second_has_its_time)
                                          .is_delayed = true, .halt_at = 500 * SIM_MS,
                                          .halt_until = 800 * SIM_MS, .halt_each = SIM_S };
         struct sim_sum s = look("stopped each second", &setup, spin, 2);
+        printf("#   %llu points while stopped\n", (unsigned long long)s.stopped);
+        /* of 12,000: a thread that did not run then has waited */
+        CHECK(wall ? s.stopped > 4000 : s.stopped == 0);
         CHECK(off(s.all_got + all_lost(&s), s.all_ns) < 8);
         for (uint32_t f = A; f <= B; f++) {
             double by = sim_share(&s, f) - sim_truth(&s, f);
@@ -225,6 +228,32 @@ TEST(threads_that_run_rarely_have_their_shares_by_ticks)
     for (uint32_t f = A; f <= B; f++) {
         double by = sim_share(&s, f) - sim_truth(&s, f);
         CHECK((by < 0 ? -by : by) < sim_chance(&s, f) + 2); /* today's looker is off by 3 */
+    }
+}
+
+/* A moment of work, and then a sleep that does not end here. */
+static struct sim_step idle(struct sim_thread *t)
+{
+    return t->n_step ? (struct sim_step){ SIM_SLEEP, C, 100 * SIM_S } : step(SIM_RUN, A, 100, 3000);
+}
+
+/* The looker wakes up after half as long again as it has slept, or later: a few times in all. One
+ * that stays awake looks 10,000 times. */
+TEST(idle_process_wakes_the_looker_seldom)
+{
+    for (int wall = 0; wall < 2; wall++) {
+        sim_open(&(struct sim_setup){ .seed = 13, .cpus = 2, .hz = 1000, .is_wall = wall });
+        for (int i = 0; i < 3; i++)
+            sim_thread(idle);
+        sim_pass(10 * SIM_S);
+        uint64_t before = sim.n_looks;
+        sim_pass(10 * SIM_S);
+        uint64_t looks = sim.n_looks - before;
+        struct sim_sum s = sim_close();
+        printf("# idle, %s: %llu looks, and %llu before\n", wall ? "wall" : "cpu",
+               (unsigned long long)looks, (unsigned long long)before);
+        CHECK_EQ(s.n_bad, 0);
+        CHECK(looks <= 10);
     }
 }
 

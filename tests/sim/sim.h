@@ -89,6 +89,7 @@ struct sim_thread {
     uint64_t checked_ns; /* its CPU time at the last check that the looker knew */
     uint64_t popped;   /* points of the records that were read */
     uint64_t waited;   /* of them those for waits for a processor */
+    uint64_t stopped;  /* of them those in which the process was stopped */
 
     /* Truth and samples. */
     uint64_t true_ns[SIM_FUNCTIONS], got[SIM_FUNCTIONS], squares[SIM_FUNCTIONS];
@@ -123,6 +124,7 @@ struct sim_sum {
     uint64_t all_ns, all_got, all_squares, undelivered, n_cut, n_looks, n_bad;
     uint64_t lost[JSP_N_LOSSES];
     uint64_t waited, true_waited_ns; /* for a processor: points of samples, and the time */
+    uint64_t stopped;
 };
 struct sim_sum sim_close(void);
 

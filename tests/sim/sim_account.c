@@ -17,6 +17,7 @@ void sim_sum_up(const struct sim_thread *t)
     for (int cause = 0; cause < JSP_N_LOSSES; cause++)
         sim.gone.lost[cause] += jsp_counted(&t->sampled->lost[cause]);
     sim.gone.waited += t->waited;
+    sim.gone.stopped += t->stopped;
     sim.gone.true_waited_ns += t->waited_ns;
     sim.gone.n_cut += t->n_cut;
     sim.gone.undelivered += t->undelivered;

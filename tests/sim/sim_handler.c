@@ -19,7 +19,8 @@ static _Atomic uint64_t *handler_push(struct sim_thread *t, uint32_t weight, uin
 {
     struct jsp_sampled *s = t->sampled;
     struct jsp_record r = { .time_ns = sim.now, .weight = weight, .taker = taker,
-                            .waited = s->met_waited, .task = t->step.function + 1 };
+                            .waited = s->met_waited, .task = t->step.function + 1,
+                            .state = s->told };
     _Atomic uint64_t *loss = handler_loss(t);
     jsp_count(&s->expirations, weight);
     if (!loss &&
@@ -136,6 +137,7 @@ bool sim_drain(struct sim_thread *t)
         handler_give(t, t->last, r.record.weight);
         t->popped += r.record.weight;
         t->waited += r.record.waited;
+        t->stopped += r.record.state.state == JSP_STATE_STOPPED ? r.record.weight : 0;
     }
     uint64_t lost = 0;
     for (int cause = 0; cause < JSP_N_LOSSES; cause++)

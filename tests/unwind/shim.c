@@ -5,7 +5,7 @@
  * WALK_OUT names a file that gets a line a process, and each of the first differences
  * in full; WALK_AS, how to call the program there. WALK_MOST ends the sampling after so
  * many samples (0: never). libunwind takes the loader's lock in the handler, so a program
- * that opens objects all the time would hang sooner or later: unwind_storm_test.c
+ * that opens objects all the time would hang sooner or later: storm_test.c
  * does that, without libunwind.
  *
  * SPDX-License-Identifier: MIT
