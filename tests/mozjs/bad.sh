@@ -13,8 +13,7 @@ alike() # WHAT ARGS...: leaves bad.cap
     shift
     gjs-console "$@" >want.out 2>want.err
     echo $? >want.rc
-    # They burn elapsed time: on this clock that is as many samples on a busy machine.
-    "$GJS" --profile-clock=wall --profile-output=bad.cap "$@" >got.out 2>got.err
+    "$GJS" --profile-output=bad.cap "$@" >got.out 2>got.err
     echo $? >got.rc
     for alike_part in out err rc; do
         check "$alike_what: $alike_part" same_text want.$alike_part got.$alike_part

@@ -38,8 +38,7 @@ has_function() # CAPTURE NAME
 # -- As without, and recorded --
 ./host >want.out 2>want.err
 want=$?
-# It burns elapsed time: on this clock that is as many samples on a busy machine.
-"$LAUNCH" --profile-clock=wall --profile-output=host.cap -- ./host >got.out 2>got.err
+"$LAUNCH" --profile-output=host.cap -- ./host >got.out 2>got.err
 check "the program's status: $want" test $? = $want
 check "the program's output" same_text want.out got.out
 check "the program's messages" same_text want.err got.err
