@@ -9,7 +9,7 @@ set -u
 JIT_MODULES='/usr/share/luajit-2.1/?.lua;/usr/share/luajit-2.1.0-beta3/?.lua;;'
 
 # Write our percent of each state, and theirs, as lines: STATE OURS THEIRS.
-both() # KIND HOW-MUCH
+both() # KIND SECONDS
 {
     : >"$SCRATCH/theirs"
     [ -z "${LONG:-}" ] ||
@@ -28,7 +28,7 @@ both() # KIND HOW-MUCH
     cat "$SCRATCH/both"
 }
 
-only() # STATE KIND HOW-MUCH: this state alone
+only() # STATE KIND SECONDS: this state alone
 {
     state=$1
     shift
@@ -36,7 +36,7 @@ only() # STATE KIND HOW-MUCH: this state alone
         END { exit !good }' "$SCRATCH/both"
 }
 
-mixed() # STATE KIND HOW-MUCH: much of this one, and both profilers see about as much of each state
+mixed() # STATE KIND SECONDS: much of this one, and both profilers see about as much of each state
 {
     state=$1
     shift
@@ -48,7 +48,7 @@ mixed() # STATE KIND HOW-MUCH: much of this one, and both profilers see about as
 # A stack counts by how its innermost function ran, not by whether any call of it was compiled.
 filter_agrees()
 {
-    record "$SCRIPTS/kinds.lua" compiled 150000000 || return 1
+    record "$SCRIPTS/kinds.lua" compiled 0.8 || return 1
     "$JSPROF_TOOL" report --category jit --csv --sort total "$SCRATCH/cap" >"$SCRATCH/jit" &&
         "$JSPROF_TOOL" report --by category --csv "$SCRATCH/cap" >"$SCRATCH/ours" || return 1
     cat "$SCRATCH/ours" "$SCRATCH/jit"
@@ -58,12 +58,12 @@ filter_agrees()
 
 one()
 {
-    check 'interpreted code is of category script' only script interpreted 60000000
-    check 'compiled code is of category jit' only jit compiled 200000000
-    check 'C functions are of category host' only host c 8000
-    check 'a collection is of category gc' only gc collected 1000
-    check 'the JIT compiler is of category compile' mixed compile compiler 25000
-    check 'compiled code that collects is of both' mixed gc garbage 15000000
+    check 'interpreted code is of category script' only script interpreted 0.5
+    check 'compiled code is of category jit' only jit compiled 1
+    check 'C functions are of category host' only host c 0.8
+    check 'a collection is of category gc' only gc collected 0.7
+    check 'the JIT compiler is of category compile' mixed compile compiler 0.7
+    check 'compiled code that collects is of both' mixed gc garbage 0.9
     check '--category jit counts what --by category counts for it' filter_agrees
 }
 

@@ -261,7 +261,9 @@ for no_jit in '' 1; do
 
     record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
         JSON.stringify(Array.from({length: 1e5}, function make(_, j) { return "n" + j; })); 0'
-    at_least total "^$minor\$" 10
+    # It has 55 % of 331 samples, interpreted 20 % of 764: less than 5 % of a fifth of these is a
+    # deviation of 4.7 standard errors.
+    at_least total "^$minor\$" 5
     check 'which is of the kind gc' grep -q "^\"\{0,1\}$minor\"\{0,1\},gc," report.csv
     check 'a collection stands above what it interrupted' \
         ordered collect.cap "^$minor\$" '^make ' '^from ' '^<command line>$'
@@ -271,8 +273,9 @@ done
 unset GJS_DISABLE_JIT
 
 clock=cpu
+# The time is elapsed time, and samples are of CPU time: a busy machine gives less of it.
 record command.cap 0 -c 'const t = Date.now();
-    while (Date.now() - t < 300)
+    for (let n = 0; n < 3000 || Date.now() - t < 300; n++)
         for (let i = 0, s = 0; i < 1e5; i++)
             s += i;'
 at_least total '^<command line>$' 90

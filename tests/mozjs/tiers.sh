@@ -45,6 +45,8 @@ for (let i = 0; i < 3000; i++) {
 }
 END
 "$GJS" --profile-hz=5000 --profile-clock=wall --profile-output=tier.cap short.js >out 2>err
-check 'there is time in the baseline interpreter' test "$(tier baseline-interpreter)" -ge 1
+# Of 1243 samples 102 are of that tier: 20 on a machine five times as fast, and none in e^-20.
+check 'there are samples in the baseline interpreter' sh -c "'$JSPROF_TOOL' report --by tier --csv \
+    tier.cap | grep -Eq '^\"baseline-interpreter\",[0-9]+,[0-9]+,[1-9]'"
 
 finish
