@@ -288,8 +288,8 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
  * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and
  * decimal, a clock is cpu or wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag
  * is 1 or 0, a limit of stalls has its unit: 16ms, 500us, 1s, and so have segment and keep: 10s,
- * 90m, 24h, 7d. The text of `path` and `continuous` must stay valid until jsprof_open returns. Threads may
- * call this at the same time, each with its own *o.
+ * 90m, 24h, 7d. The text of `path` and `continuous` must stay valid until jsprof_open returns.
+ * Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
  * unchanged. jsprof_error_text then names the option as the caller spelt it, its value, and
@@ -386,8 +386,8 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
  * JSPROF_SOURCE=timer|looker|perf, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or
  * some of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of
- * JSPROF, JSPROF_CONTINUOUS=FOLDER, with JSPROF_SEGMENT=TIME, JSPROF_KEEP=TIME and
- * JSPROF_KEEP_MIB. A relative FILE or FOLDER starts at the folder that was current when the process loaded this
+ * JSPROF, JSPROF_CONTINUOUS=FOLDER, with JSPROF_SEGMENT=TIME, JSPROF_KEEP=TIME and JSPROF_KEEP_MIB.
+ * A relative FILE or FOLDER starts at the folder that was current when the process loaded this
  * library. FILE must not be a symbolic link (-ELOOP).
  *
  * Return 1 if the session runs; *out is the session. With JSPROF_CONTROL=1 and without a place it

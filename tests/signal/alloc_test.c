@@ -493,22 +493,4 @@ TEST(a_free_of_null_ends_where_a_sampled_block_has_its_home)
     host_free(&h);
 }
 
-int main(void)
-{
-    RUN(shares_and_sums_are_right_within_chance);
-    RUN(a_large_block_counts_for_its_own_size);
-    RUN(live_bytes_are_those_that_remain);
-    RUN(a_block_that_moved_is_found_where_it_is);
-    RUN(another_thread_may_free_a_block);
-    RUN(without_the_option_and_outside_of_a_run_nothing_is_sampled);
-    RUN(every_sample_is_in_the_file_or_counted_as_lost);
-    RUN(a_full_table_is_told);
-    RUN(samples_of_time_do_not_mix_with_those_of_allocations);
-    RUN(allocations_after_a_wait_for_a_processor_are_not_freed_by_it);
-    RUN(a_forked_child_goes_on_without_the_session);
-    RUN(a_thread_without_its_session_reports_to_nobody);
-    RUN(while_paused_a_sample_has_native_frames_alone);
-    RUN(a_block_that_a_callback_frees_is_counted_as_lost);
-    RUN(a_free_of_null_ends_where_a_sampled_block_has_its_home);
-    return DONE();
-}
+TEST_MAIN()

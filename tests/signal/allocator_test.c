@@ -47,8 +47,4 @@ TEST(program_with_its_own_allocator_is_drained)
     CHECK(h.stats.kept > 0);
 }
 
-int main(void)
-{
-    RUN(program_with_its_own_allocator_is_drained);
-    return DONE();
-}
+TEST_MAIN()

@@ -311,16 +311,4 @@ TEST(thread_that_is_cancelled_does_not_end_in_the_handler)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == FINE);
 }
 
-int main(void)
-{
-    RUN(capture_grows_though_there_is_no_thread);
-    RUN(flush_stop_and_start_again_need_no_thread);
-    RUN(second_thread_that_is_sampled_brings_one);
-    RUN(program_on_an_alternate_stack_gets_one);
-    RUN(pipe_that_makes_who_writes_wait_brings_one);
-    RUN(allocator_is_whole_whenever_the_handler_calls_it);
-    RUN(nobody_drains_in_a_handler_that_no_walk_comes_out_of);
-    RUN(nobody_drains_on_a_small_stack_within_the_threads_own);
-    RUN(thread_that_is_cancelled_does_not_end_in_the_handler);
-    return DONE();
-}
+TEST_MAIN()

@@ -409,13 +409,4 @@ TEST(child_of_a_fork_beside_a_flush_gets_the_loaders_lock)
     CHECK_EQ(run_program(fork_beside_a_look), 0);
 }
 
-int main(void)
-{
-    RUN(fork_handlers_that_close_the_session_return);
-    RUN(fork_handlers_that_stop_the_session_return);
-    RUN(fork_that_waits_for_a_thread_that_uses_the_library_comes_to_an_end);
-    RUN(child_of_any_moment_records_and_closes);
-    RUN(child_of_a_program_that_counts_calls_gives_back_what_it_frees);
-    RUN(child_of_a_fork_beside_a_flush_gets_the_loaders_lock);
-    return DONE();
-}
+TEST_MAIN()

@@ -493,19 +493,7 @@ TEST(backtrace_as_json_is_one_line_with_an_object_for_each_frame)
 int main(void)
 {
     jsprof_function_new(&function, "f", NULL, 0, JSPROF_KIND_VM);
-    RUN(plain_code_sees_its_own_callers_and_not_the_profiler);
-    RUN(short_buffer_gets_the_innermost_frames);
-    RUN(session_without_native_frames_sees_the_vm);
-    RUN(paused_thread_sees_native_frames_only);
-    RUN(crash_handler_sees_what_crashed);
-    RUN(crash_handler_that_passes_nothing_on_sees_itself_inside_of_what_crashed);
-    RUN(host_signal_in_the_midst_of_a_push_sees_a_whole_stack);
-    RUN(backtrace_of_a_thread_that_is_not_ours_is_refused);
-    RUN(backtrace_after_close_is_refused);
-    RUN(backtrace_in_the_child_of_a_fork_is_refused);
-    RUN(close_while_another_thread_takes_a_backtrace_waits_for_it);
-    RUN(printed_backtrace_has_a_numbered_line_for_each_frame);
-    RUN(backtrace_as_json_is_one_line_with_an_object_for_each_frame);
+    RUN_ALL();
     jsprof_function_free(function);
     return DONE();
 }

@@ -190,10 +190,4 @@ TEST(thread_ends_where_nothing_may_be_called)
     close(h.fd);
 }
 
-int main(void)
-{
-    RUN(handler_is_told_where_it_may_call_anything);
-    RUN(function_is_made_where_nothing_may_be_called);
-    RUN(thread_ends_where_nothing_may_be_called);
-    return DONE();
-}
+TEST_MAIN()

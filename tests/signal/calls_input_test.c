@@ -497,23 +497,4 @@ TEST(entry_of_a_helper_has_the_address_that_it_gives)
     keys_end();
 }
 
-int main(void)
-{
-    RUN(arguments_that_are_none_are_refused);
-    RUN(call_without_a_function_has_a_row_of_its_own);
-    RUN(leave_without_an_enter_is_counted_and_spoils_nothing);
-    RUN(label_that_was_pushed_by_name_is_no_call);
-    RUN(function_that_was_freed_keeps_its_row_and_its_name);
-    RUN(function_that_another_session_knows_serves_this_one_as_well);
-    RUN(calls_too_deep_for_the_table_are_counted_and_told);
-    RUN(edges_beyond_the_table_are_one_row_that_says_so);
-    RUN(call_on_another_threads_stack_is_not_counted_but_told);
-    RUN(thread_that_moves_between_processors_has_the_time_that_passed);
-    RUN(calls_of_a_signal_handler_are_counted_or_told);
-    RUN(child_of_a_fork_counts_in_a_session_of_its_own_only);
-    RUN(functions_beyond_the_table_share_a_row_that_says_so);
-    RUN(missing_leave_ends_the_call_with_its_caller_and_is_counted);
-    RUN(call_by_key_that_began_before_counting_is_counted_when_it_ends);
-    RUN(entry_of_a_helper_has_the_address_that_it_gives);
-    return DONE();
-}
+TEST_MAIN()

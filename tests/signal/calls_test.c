@@ -229,11 +229,4 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
     jsprof_function_free(f);
 }
 
-int main(void)
-{
-    RUN(function_on_a_stack_when_counting_begins_has_its_time_from_then_on);
-    RUN(function_still_on_a_stack_when_counting_ends_has_its_time_until_then);
-    RUN(calls_of_threads_that_come_and_go_are_all_there);
-    RUN(session_closes_and_modes_change_under_threads_that_count);
-    return DONE();
-}
+TEST_MAIN()

@@ -358,15 +358,7 @@ TEST(host_whose_main_thread_has_ended_is_recorded)
 
 static void cases(void)
 {
-    RUN(stall_mode_is_for_the_recording_that_asks_for_it);
-    RUN(host_that_reports_none_of_it_says_so);
-    RUN(calls_are_counted_on_request_as_far_as_the_host_allows_it);
-    RUN(half_a_request_is_waited_for_and_then_no_more);
-    RUN(host_without_descriptors_waits_without_spinning);
-    RUN(host_that_closes_all_descriptors_keeps_its_own);
-    RUN(recording_that_ends_when_no_file_can_be_opened_leaves_a_session_that_can_be_closed);
-    RUN(host_that_calls_chroot_while_it_is_recorded_closes_without_an_error);
-    RUN(host_whose_main_thread_has_ended_is_recorded);
+    RUN_ALL();
 }
 
 int main(void)

@@ -274,10 +274,7 @@ int main(void)
 {
     for (int i = 0; i < 4; i++)
         jsprof_function_new(&functions[i], vm_names[i], NULL, 0, JSPROF_KIND_VM);
-    RUN(coroutines_that_resume_each_other_stand_in_the_order_of_their_resumption);
-    RUN(coroutines_stand_so_too_when_their_stacks_lie_the_other_way_round);
-    RUN(handler_on_an_alternate_stack_stands_inside_of_what_it_interrupted);
-    RUN(handler_of_a_thread_stands_so_too_wherever_its_stack_lies);
+    RUN_ALL();
     for (int i = 0; i < 4; i++)
         jsprof_function_free(functions[i]);
     return DONE();

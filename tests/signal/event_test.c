@@ -122,10 +122,6 @@ int main(void)
         puts("1..0 # SKIP needs perf_event_paranoid of 1 or less, or CAP_PERFMON");
         return 0;
     }
-    RUN(event_gives_each_point_its_own_sample);
-    RUN(event_is_not_for_the_wall_clock);
-    RUN(thread_without_an_event_is_sampled_all_the_same);
-    RUN(event_under_way_at_exec_ends_no_program);
-    RUN(descriptor_of_an_event_that_the_host_closed_is_left_alone);
+    RUN_ALL();
     return DONE();
 }

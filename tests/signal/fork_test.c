@@ -436,16 +436,6 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "unblock") == 0)
         return unblock_after_exec();
     pthread_atfork(look_at_the_mask, NULL, NULL);
-    RUN(child_is_inert_and_hangs_on_no_lock);
-    RUN(child_records_its_own_session_beside_the_parents);
-    RUN(child_that_closes_and_exits_leaves_the_parents_file_alone);
-    RUN(fork_of_a_large_program_at_10_khz_comes_to_an_end);
-    RUN(exec_while_sampled_runs_the_new_program);
-    RUN(signal_that_waits_during_exec_does_not_reach_the_new_program);
-    RUN(child_that_was_asked_for_goes_on_in_a_file_of_its_own);
-    RUN(child_goes_on_without_a_thread_where_its_parent_has_none);
-    RUN(child_goes_on_while_other_threads_of_its_parent_were_inside);
-    RUN(child_tells_perf_of_the_code_that_its_parent_registered);
-    RUN(child_keeps_code_and_counters_that_another_thread_was_using);
+    RUN_ALL();
     return DONE();
 }

@@ -198,9 +198,7 @@ TEST(compiled_code_that_can_not_be_walked_keeps_what_is_known_in_order)
 int main(void)
 {
     prepare();
-    RUN(compiled_code_with_frame_pointers_is_walked_through_at_every_instruction);
-    RUN(compiled_code_with_rows_is_walked_through_at_every_instruction);
-    RUN(compiled_code_that_can_not_be_walked_keeps_what_is_known_in_order);
+    RUN_ALL();
     for (int level = 0; level < LEVELS; level++)
         jsprof_function_free(functions[level]);
     return DONE();

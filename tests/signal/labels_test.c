@@ -404,16 +404,4 @@ TEST(no_sample_has_half_of_a_change)
     host_free(&h);
 }
 
-int main(void)
-{
-    RUN(a_sample_has_the_labels_of_its_moment);
-    RUN(and_so_has_a_compact_one);
-    RUN(a_task_carries_its_labels_to_its_runs);
-    RUN(a_run_that_is_left_leaves_no_labels);
-    RUN(levels_above_the_bound_have_no_labels);
-    RUN(mistakes_are_counted);
-    RUN(an_allocation_has_the_labels_of_its_moment);
-    RUN(a_sample_has_its_trace);
-    RUN(no_sample_has_half_of_a_change);
-    return DONE();
-}
+TEST_MAIN()

@@ -87,8 +87,4 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
     jsprof_function_free(own);
 }
 
-int main(void)
-{
-    RUN(frames_with_a_pc_get_their_lines_from_the_drain);
-    return DONE();
-}
+TEST_MAIN()

@@ -346,17 +346,4 @@ TEST(process_is_stopped_and_goes_on)
     place_in(&(struct place){ .change = still_stopped });
 }
 
-int main(void)
-{
-    RUN(proc_is_hidden_after_start);
-    RUN(proc_is_mounted_again_after_start);
-    RUN(host_goes_to_another_namespace_after_start);
-    RUN(root_is_another_folder_after_start);
-    RUN(host_closes_the_lookers_files);
-    RUN(sandbox_that_kills_for_any_other_call);
-    RUN(sandbox_lets_ticks_bring_samples);
-    RUN(sandbox_may_begin_right_after_start);
-    RUN(sandbox_without_timers_lets_the_looker_look_and_sleep);
-    RUN(process_is_stopped_and_goes_on);
-    return DONE();
-}
+TEST_MAIN()

@@ -238,14 +238,4 @@ TEST(capture_names_the_source_and_why_it_is_not_the_looker)
     source_is(timers, "timer");
 }
 
-int main(void)
-{
-    RUN(thread_that_often_sleeps_is_not_interrupted);
-    RUN(short_call_has_not_the_time_of_what_ran_before_it);
-    RUN(sessions_of_one_thread_do_not_take_each_others_signals);
-    RUN(blocked_real_time_signal_is_queued_once);
-    RUN(descriptor_that_the_host_took_over_stays_open);
-    RUN(flush_reads_what_a_thread_without_samples_has_counted);
-    RUN(capture_names_the_source_and_why_it_is_not_the_looker);
-    return DONE();
-}
+TEST_MAIN()

@@ -223,13 +223,7 @@ TEST(wrong_arguments_and_a_forked_child_are_refused)
 int main(void)
 {
     close(mkstemp(path));
-    RUN(a_mark_keeps_its_time_and_its_texts);
-    RUN(a_message_is_kept_up_to_4095_bytes);
-    RUN(a_counter_is_written_when_it_changes);
-    RUN(what_two_threads_mark_is_there_or_counted);
-    RUN(without_a_drain_the_queue_fills_and_says_so);
-    RUN(a_log_keeps_its_severity_and_its_texts);
-    RUN(wrong_arguments_and_a_forked_child_are_refused);
+    RUN_ALL();
     unlink(path);
     return DONE();
 }

@@ -277,12 +277,7 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
 int main(void)
 {
     prepare();
-    RUN(linked_entries_stand_between_their_c_functions);
-    RUN(pushed_entries_stand_between_their_c_functions);
-    RUN(entered_functions_stand_between_their_c_functions);
-    RUN(entries_of_the_hosts_own_array_stand_between_their_c_functions);
-    RUN(entries_without_an_address_are_dealt_out_to_the_interpreters_loops);
-    RUN(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay);
+    RUN_ALL();
     for (int i = 0; i < 2 * LEVELS; i++)
         jsprof_function_free(functions[i]);
     return DONE();

@@ -403,20 +403,4 @@ TEST(host_goes_on_where_no_timer_can_be_had)
     CHECK_EQ(status, 0);
 }
 
-int main(void)
-{
-    RUN(signal_that_somebody_owns_is_refused);
-    RUN(chained_owner_gets_its_signals_and_none_of_ours);
-    RUN(chained_owner_with_an_old_style_handler_gets_its_signals);
-    RUN(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start);
-    RUN(chained_handler_that_jumps_out_is_called_the_next_time_too);
-    RUN(timer_of_another_copy_of_the_library_is_passed_on);
-    RUN(signal_that_arrives_after_stop_kills_nobody);
-    RUN(signal_that_arrives_after_stop_is_counted_as_late);
-    RUN(signal_that_was_ignored_for_a_moment_is_not_the_last);
-    RUN(signal_within_a_sample_goes_to_the_next_ones_weight);
-    RUN(interrupted_code_keeps_its_errno);
-    RUN(read_that_was_interrupted_goes_on);
-    RUN(host_goes_on_where_no_timer_can_be_had);
-    return DONE();
-}
+TEST_MAIN()

@@ -146,9 +146,6 @@ TEST(stop_comes_back_from_a_terminal_that_shows_nothing)
 int main(void)
 {
     begin_all();
-    RUN(stop_comes_back_from_a_blocking_pipe_that_nobody_reads);
-    RUN(stop_comes_back_from_a_pipe_that_can_not_be_opened_anew);
-    RUN(stop_comes_back_from_a_socket_whose_peer_does_not_read);
-    RUN(stop_comes_back_from_a_terminal_that_shows_nothing);
+    RUN_ALL();
     return DONE();
 }

@@ -187,8 +187,7 @@ int main(void)
         remove_all();
         return 0;
     }
-    RUN(stacks_through_plugins_that_were_just_opened_are_whole);
-    RUN(plugin_in_the_place_of_another_one_is_walked_by_its_own_rows);
+    RUN_ALL();
     remove_all();
     return DONE();
 }

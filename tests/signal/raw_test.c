@@ -165,10 +165,4 @@ TEST(thread_made_by_the_system_call_is_refused)
     host_finish(&h);
 }
 
-int main(void)
-{
-    RUN(threads_that_end_by_the_system_call_give_their_timers_back);
-    RUN(session_starts_after_a_thread_ended_by_the_system_call);
-    RUN(thread_made_by_the_system_call_is_refused);
-    return DONE();
-}
+TEST_MAIN()

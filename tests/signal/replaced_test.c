@@ -153,13 +153,7 @@ int main(void)
         return 1;
     snprintf(path, sizeof path, "%s/x.cap", directory);
     snprintf(other, sizeof other, "%s/other.cap", directory);
-    RUN(capture_that_is_cut_gets_no_hole_and_close_says_so);
-    RUN(capture_that_is_cut_in_append_mode_is_noticed);
-    RUN(log_that_two_append_to_is_told_as_one_that_is_no_capture);
-    RUN(host_that_moves_the_place_of_its_descriptor_is_told);
-    RUN(capture_that_is_removed_or_replaced_is_told);
-    RUN(capture_that_is_moved_is_whole_under_its_new_name);
-    RUN(file_of_the_hosts_may_lose_its_name);
+    RUN_ALL();
     rmdir(directory);
     return DONE();
 }

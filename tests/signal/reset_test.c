@@ -222,15 +222,4 @@ TEST(handler_before_ours_is_not_called_once_the_host_has_reset_it)
     signal(SIGURG, SIG_DFL);
 }
 
-int main(void)
-{
-    RUN(sandbox_that_refuses_timer_delete_kills_nobody_after_close);
-    RUN(sandbox_that_refuses_timer_settime_too_kills_nobody_after_close);
-    RUN(timer_that_goes_on_finds_our_handler_where_the_host_set_the_default);
-    RUN(timer_of_a_thread_that_detached_is_remembered);
-    RUN(host_that_sets_the_default_action_is_not_killed_after_close);
-    RUN(handler_is_put_back_where_the_host_set_the_default_action);
-    RUN(host_that_samples_on_SIGURG_may_set_the_default_action_at_any_time);
-    RUN(handler_before_ours_is_not_called_once_the_host_has_reset_it);
-    return DONE();
-}
+TEST_MAIN()

@@ -234,11 +234,4 @@ TEST(who_did_not_ask_has_none)
     host_free(&h);
 }
 
-int main(void)
-{
-    RUN(each_switch_of_a_thread_is_a_mark);
-    RUN(where_the_kernel_refuses_there_are_counters);
-    RUN(where_the_kernel_refuses_the_looker_has_states);
-    RUN(who_did_not_ask_has_none);
-    return DONE();
-}
+TEST_MAIN()

@@ -273,15 +273,4 @@ TEST(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind)
     check_in_child(end_one_that_is_cancelled);
 }
 
-int main(void)
-{
-    RUN(sessions_one_after_another_each_have_their_own_samples);
-    RUN(two_sessions_share_a_thread_and_a_signal);
-    RUN(two_sessions_share_a_thread_on_two_signals);
-    RUN(a_hundred_starts_and_stops_while_threads_work);
-    RUN(two_threads_that_start_and_stop_one_session_do_not_hang_it);
-    RUN(start_and_stop_are_idempotent_and_flush_works_in_between);
-    RUN(thread_cancelled_in_a_call_leaves_no_lock_behind);
-    RUN(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind);
-    return DONE();
-}
+TEST_MAIN()

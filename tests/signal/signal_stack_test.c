@@ -458,14 +458,6 @@ int main(void)
         return 0;
     }
     printf("# the kernel's frame takes %zu bytes here\n", jsp_sigframe_measure());
-    RUN(alternate_stack_of_2048_bytes_is_refused_or_used_and_kills_nobody);
-    RUN(alternate_stack_that_holds_the_kernels_frame_is_sampled_and_the_loss_is_counted);
-    RUN(alternate_stack_without_room_for_the_kernels_frame_is_refused);
-    RUN(start_refuses_a_stack_that_is_too_small_and_may_be_called_again);
-    RUN(callback_of_the_host_is_not_called_where_it_has_less_than_was_promised);
-    RUN(coroutine_with_little_stack_left_is_not_stepped_over);
-    RUN(coroutine_with_enough_stack_left_is_sampled);
-    RUN(backtrace_on_a_stack_that_is_used_up_is_refused);
-    RUN(thread_with_little_stack_left_is_not_stepped_over);
+    RUN_ALL();
     return DONE();
 }

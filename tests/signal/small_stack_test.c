@@ -99,9 +99,4 @@ TEST(open_start_stop_and_close_need_as_little_stack_as_the_header_says)
     CHECK(HOST_SANITIZED || cold <= STACK_PROMISE + STACK_OTHERS);
 }
 
-int main(void)
-{
-    RUN(default_stack_of_16_kib_does_not_kill_our_thread);
-    RUN(open_start_stop_and_close_need_as_little_stack_as_the_header_says);
-    return DONE();
-}
+TEST_MAIN()

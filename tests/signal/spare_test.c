@@ -182,10 +182,4 @@ TEST(few_records_are_kept_and_none_by_an_idle_process)
     host_finish(&h);
 }
 
-int main(void)
-{
-    RUN(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock);
-    RUN(thread_finds_nothing_of_the_one_before_in_its_record_on_the_wall_clock);
-    RUN(few_records_are_kept_and_none_by_an_idle_process);
-    return DONE();
-}
+TEST_MAIN()

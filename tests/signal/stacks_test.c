@@ -163,12 +163,4 @@ TEST(pauses_nest_and_are_counted)
     forget();
 }
 
-int main(void)
-{
-    RUN(depth_beyond_capacity_keeps_the_roots_and_comes_back);
-    RUN(leave_below_zero_is_counted_and_does_no_harm);
-    RUN(label_that_was_overwritten_shows_each_text_in_its_time);
-    RUN(entry_made_in_a_helper_that_returned_is_counted);
-    RUN(pauses_nest_and_are_counted);
-    return DONE();
-}
+TEST_MAIN()

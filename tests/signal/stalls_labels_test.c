@@ -203,15 +203,4 @@ TEST(labels_that_were_overwritten_are_counted)
     host_free(&h);
 }
 
-int main(void)
-{
-    RUN(a_sample_in_a_long_turn_has_the_labels_of_its_moment);
-    RUN(and_so_has_one_without_a_thread);
-    RUN(and_a_compact_one);
-    RUN(a_task_in_a_long_turn_has_the_labels_under_which_it_was_made);
-    RUN(so_it_has_without_a_thread);
-    RUN(so_it_has_in_a_compact_capture);
-    RUN(so_it_has_after_its_slot_went_to_another_task);
-    RUN(labels_that_were_overwritten_are_counted);
-    return DONE();
-}
+TEST_MAIN()

@@ -307,15 +307,4 @@ TEST(a_timer_in_a_long_turn_keeps_its_maker)
     forget();
 }
 
-int main(void)
-{
-    RUN(long_turns_are_there_with_their_causes_and_no_quick_ones);
-    RUN(so_they_are_on_the_wall_clock);
-    RUN(so_they_are_without_a_thread);
-    RUN(so_they_are_in_a_compact_capture);
-    RUN(quick_turns_write_nothing);
-    RUN(a_turn_that_does_not_end_is_there);
-    RUN(a_task_that_waits_long_is_known);
-    RUN(a_timer_in_a_long_turn_keeps_its_maker);
-    return DONE();
-}
+TEST_MAIN()

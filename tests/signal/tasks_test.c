@@ -382,17 +382,4 @@ TEST(a_child_goes_on_inside_the_task_of_its_parent)
     unlink(other);
 }
 
-int main(void)
-{
-    RUN(a_chain_has_its_parents_runs_stacks_and_delays);
-    RUN(equal_stacks_are_stored_once);
-    RUN(a_sample_knows_the_innermost_task);
-    RUN(turns_nest_and_leave_no_run_behind);
-    RUN(a_task_runs_on_another_thread_and_ends_there);
-    RUN(a_timer_that_was_due_before_is_late_by_that_and_keeps_its_maker);
-    RUN(wrong_handles_and_ends_are_counted);
-    RUN(a_name_is_copied_and_a_run_that_never_ends_is_open);
-    RUN(a_full_ring_loses_and_counts);
-    RUN(a_child_goes_on_inside_the_task_of_its_parent);
-    return DONE();
-}
+TEST_MAIN()

@@ -149,11 +149,4 @@ TEST(thread_stopped_in_the_handler_at_close_comes_back_to_memory_that_is_there)
     close(h.fd);
 }
 
-int main(void)
-{
-    RUN(thread_that_exits_without_detach_is_detached);
-    RUN(session_may_close_before_its_threads_detach);
-    RUN(only_the_owner_may_detach_and_only_once);
-    RUN(thread_stopped_in_the_handler_at_close_comes_back_to_memory_that_is_there);
-    return DONE();
-}
+TEST_MAIN()

@@ -222,15 +222,4 @@ TEST(short_attachments_have_as_many_expirations_as_their_time)
     }
 }
 
-int main(void)
-{
-    RUN(expirations_are_as_many_as_periods_went_by);
-    RUN(full_ring_is_counted_and_the_rest_is_whole);
-    RUN(thread_that_blocks_the_signal_loses_all_its_time_under_that_name);
-    RUN(time_in_a_handler_that_blocks_the_signal_does_not_go_to_who_was_interrupted);
-    RUN(time_in_which_another_handler_had_the_signal_is_lost_under_that_name);
-    RUN(time_in_which_the_signal_was_ignored_is_lost_under_that_name);
-    RUN(time_without_the_signal_after_a_sleep_is_counted_as_blocked);
-    RUN(short_attachments_have_as_many_expirations_as_their_time);
-    return DONE();
-}
+TEST_MAIN()

@@ -134,12 +134,4 @@ TEST(after_its_detach_a_thread_does_not_wait)
     host_free(&h);
 }
 
-int main(void)
-{
-    RUN(samples_of_a_wait_have_its_name);
-    RUN(the_outermost_wait_has_the_name);
-    RUN(a_wait_needs_no_name);
-    RUN(calls_that_do_not_fit_do_nothing);
-    RUN(after_its_detach_a_thread_does_not_wait);
-    return DONE();
-}
+TEST_MAIN()

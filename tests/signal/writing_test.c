@@ -220,11 +220,4 @@ TEST(descriptor_in_append_mode_gets_a_whole_capture)
     host_finish(&h);
 }
 
-int main(void)
-{
-    RUN(counters_add_up_while_a_slow_pipe_takes_the_samples);
-    RUN(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait);
-    RUN(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole);
-    RUN(descriptor_in_append_mode_gets_a_whole_capture);
-    return DONE();
-}
+TEST_MAIN()

@@ -14,7 +14,7 @@ const char *const jsp_callable_names[] = {
     "dirfd", "dl_iterate_phdr", "dlsym", "dup3", "fchmod", "fclose", "fcntl", "fcntl64",
     "fdopen", "ferror", "flock", "fprintf", "fputc", "fputs", "free", "fstat", "fstat64",
     "fstatat", "fstatat64", "ftruncate", "ftruncate64", "getauxval", "getcwd", "getdelim",
-    "geteuid", "getpid", "getrandom", "getrlimit", "getrlimit64", "getsockopt", "isatty",
+    "geteuid", "getpid", "getrandom", "getrlimit", "getrlimit64", "getsockopt", "ioctl", "isatty",
     "linkat", "listen", "lseek", "lseek64", "lstat", "lstat64", "madvise", "malloc",
     "memalign", "memchr", "memcmp", "memcpy", "memmem", "memmove", "memset", "mkdir",
     "mmap", "mmap64", "mprotect", "mremap", "munmap", "open", "open64", "open_memstream",
