@@ -102,6 +102,12 @@ def copy_build(tree):
             subprocess.run(["cp", "-a", f"build/{name}", f"{tree}/build"], check=True)
 
 
+def save(path, what):  # whole, whenever the run is ended
+    with open(f"{path}.new", "w") as f:
+        json.dump(what, f, indent=1)
+    os.replace(f"{path}.new", path)
+
+
 def digest(paths):
     h = hashlib.sha256()
     for path in sorted(paths):
@@ -165,5 +171,5 @@ def collect(base, jobs, kinds, say, old):
         kept[test] = {"of": of, "seconds": round(seconds, 2), "status": code, "lines": lines}
         say(f"{test}: {sum(map(len, lines.values()))} lines in {seconds:.1f} s"
             + ("" if code == 0 else f", status {code}"))
-        json.dump(kept, open(f"{base}/reach.json", "w"))
+        save(f"{base}/reach.json", kept)
     return {t: kept[t] for t in wanted}

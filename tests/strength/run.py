@@ -214,7 +214,7 @@ def try_all(chosen, tests, results):
             with lock:
                 results[site.key()] = r
                 done[0] += 1
-                json.dump(results, open(f"{OUT}/results.json", "w"), indent=1)
+                reach.save(f"{OUT}/results.json", results)
             say(f"{done[0]}/{len(chosen)} {r['end']} {r.get('by', '')} ({r['seconds']} s) "
                 f"{site.path}:{site.line}")
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "session/options.h"
 #include "test.h"
 
 static jsprof_options options;
@@ -234,6 +235,22 @@ TEST(options_of_an_older_header_are_set_and_of_a_newer_one_are_not)
     CHECK_EQ(set("hz", NULL), -EINVAL);
 }
 
+TEST(rate_is_chosen_for_a_continuous_recording_alone_and_a_given_one_stays)
+{
+    begin();
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 1000);
+    options.continuous = "/tmp";
+    options.hz = 7;
+    options.ring_bytes = 65536;
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 7);
+    CHECK_EQ(options.ring_bytes, 65536);
+    options.hz = 0;
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 19);
+}
+
 TEST(errno_stays)
 {
     begin();
@@ -255,6 +272,7 @@ int main(void)
     RUN(unknown_name_is_refused_with_the_names_there_are);
     RUN(long_texts_are_cut_in_the_explanation);
     RUN(options_of_an_older_header_are_set_and_of_a_newer_one_are_not);
+    RUN(rate_is_chosen_for_a_continuous_recording_alone_and_a_given_one_stays);
     RUN(errno_stays);
     return DONE();
 }
