@@ -73,6 +73,9 @@ TEST(sample_is_put_in_only_while_the_handler_is_not_inside)
     CHECK_EQ(jsp_sampled_put(self, &record, 0, JSP_PUT_DISARMED), JSP_PUT_BUSY);
     CHECK_EQ(atomic_load(&self->seq), inside);
     atomic_store(&self->seq, inside + 1);
+    atomic_store(&self->busy, 1); /* the owner is about to use the ring */
+    CHECK_EQ(jsp_sampled_put(self, &record, 0, JSP_PUT_DISARMED), JSP_PUT_BUSY);
+    atomic_store(&self->busy, 0);
 }
 
 int main(void)
