@@ -192,8 +192,8 @@ run-san: $(SAN_TESTS) $(if $(TESTS),,tool test-programs)
 	  $(SAN_TESTS) $(if $(TESTS),,tests/cli/outputs.sh tests/cli/large.sh)
 
 # Not tests/world/mutants.sh, which proves that the static checks can fail.
-mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN)
-	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' OUT='$(B)-mutants' \
+mutants: ## break N places of src/ one at a time, and see which test notices (SEED, JOBS, IN, KINDS)
+	@N='$(N)' SEED='$(SEED)' JOBS='$(JOBS)' IN='$(IN)' KINDS='$(KINDS)' OUT='$(B)-mutants' \
 	  python3 -B tests/strength/run.py
 
 # NAMES=src/page lists the room's static functions with one use as well.

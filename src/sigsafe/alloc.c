@@ -46,7 +46,6 @@ void jsp_alloc_open(struct jsp_sampled *self, struct jsp_alloc_table *table, uin
     a->every = every;
     a->random = (self->number ^ (uint64_t)(uintptr_t)self ^ jsp_now_ns(CLOCK_MONOTONIC)) *
                     0x9E3779B97F4A7C15u | 1;
-    jsp_tick_random(&a->random);
     a->asked.uc_stack.ss_flags = SS_DISABLE;
     self->own.alloc_left = 0;
     alloc_draw(self);

@@ -15,7 +15,6 @@ TIMEOUT = -1000
 
 
 def limits():
-    os.nice(10)
     os.setsid()
     resource.setrlimit(resource.RLIMIT_AS, (12 * GIB, 12 * GIB))
     resource.setrlimit(resource.RLIMIT_FSIZE, (GIB, GIB))

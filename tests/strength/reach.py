@@ -5,6 +5,7 @@
 # killed, or ends by _exit, are not seen here. See run.py for what follows from that.
 #
 # SPDX-License-Identifier: MIT
+import fnmatch
 import glob
 import hashlib
 import json
@@ -15,24 +16,28 @@ import time
 
 from confine import confined
 
-# In this order where they take the same time. The rest of tests/ needs more than is here,
-# or tests what is not in src/.
-KINDS = ["tests/unit/*_test.c", "tests/fuzz/*_fuzz.c", "tests/signal/*_test.c",
-         "tests/*/*.sh"]
+# The tests of each kind, in the order in which they are collected: programs first. The rest of
+# tests/ needs more than is here, reads the sources alone, or tests what is not in src/.
+KINDS = {
+    "check": ["unit/*_test.c", "sim/*_test.c", "fuzz/*_fuzz.c", "cli/*.sh", "export/*.sh",
+              "read/*.sh"],
+    "live": ["signal/*_test.c", "fault/*.sh", "unwind/*.sh", "symbols/*.sh", "lark/*.sh"],
+}
 LONGEST = 200  # seconds
-SCRIPTS = ("cli", "export", "fault", "symbols", "unwind", "signal", "lark", "pkg/lazy")
 NOT = ("/lib", "/common.sh", "lark/aarch64", "lark/fuzz",
        "export/firefox", "export/speedscope", "export/chrome", "export/totals")
 
 
-def tests():
-    for kind in KINDS:
-        for path in sorted(glob.glob(kind)):
-            if path.endswith(".sh") and not path.startswith(
-                    tuple("tests/" + s for s in SCRIPTS)):
-                continue
-            if not any(n in path for n in NOT):
-                yield path
+def tests(kinds):
+    for kind in kinds:
+        for pattern in KINDS[kind]:
+            for path in sorted(glob.glob(f"tests/{pattern}")):
+                if not any(n in path for n in NOT):
+                    yield path
+
+
+def is_live(test):
+    return any(fnmatch.fnmatch(test, f"tests/{p}") for p in KINDS["live"])
 
 
 def program(test):  # what is run for it, below a build folder
@@ -52,6 +57,12 @@ def command(test, tree):
 def environment(tree, cc="gcc"):
     keep = {k: os.environ[k] for k in ("PATH", "HOME") if k in os.environ}
     return keep | {"B": f"{tree}/build", "SRCDIR": tree, "CC": cc}
+
+
+def programs(kinds):
+    """What make builds so that all tests of these kinds can run."""
+    hosts = glob.glob("tests/fault/*.c") if "live" in kinds else []
+    return [f"build/{program(t)}" for t in [*tests(kinds), *hosts] if t.endswith(".c")]
 
 
 def make(tree, jobs, targets, *settings):
@@ -77,8 +88,24 @@ def copy_tree(tree):
 
 
 def copy_file(old, new):
-    if not os.path.exists(new) or open(old, "rb").read() != open(new, "rb").read():
+    if not os.path.exists(new):
+        shutil.copy2(old, new)
+    elif open(old, "rb").read() != open(new, "rb").read():
         shutil.copy(old, new)
+
+
+def copy_build(tree):
+    """Take what make has built here, so that a new tree builds nothing again."""
+    for name in ("obj", "lib", "bin", "tests", "page_frame.c"):
+        if os.path.exists(f"build/{name}") and not os.path.exists(f"{tree}/build/{name}"):
+            os.makedirs(f"{tree}/build", exist_ok=True)
+            subprocess.run(["cp", "-a", f"build/{name}", f"{tree}/build"], check=True)
+
+
+def save(path, what):  # whole, whenever the run is ended
+    with open(f"{path}.new", "w") as f:
+        json.dump(what, f, indent=1)
+    os.replace(f"{path}.new", path)
 
 
 def digest(paths):
@@ -107,7 +134,7 @@ def lines_of(folder, tree):
     return out
 
 
-def collect(base, jobs, say, old):
+def collect(base, jobs, kinds, say, old):
     """Return {test: {"seconds": s, "lines": {file: [line]}}}, from base where it is kept;
     old: also what was found with other sources."""
     tree = f"{base}/coverage"
@@ -116,14 +143,14 @@ def collect(base, jobs, say, old):
         kept = json.load(open(f"{base}/reach.json"))
     sources = digest(glob.glob("src/**/*.[ch]", recursive=True) + glob.glob("include/*.h"))
     wanted = {t: sources + digest(glob.glob(f"{os.path.dirname(t)}/*lib*.sh") + [t])
-              for t in tests()}
+              for t in tests(kinds)}
     if old or all(kept.get(t, {}).get("of") == d for t, d in wanted.items()):
         wanted = {t: d for t, d in wanted.items() if t in kept}
         return {t: kept[t] for t in wanted}
     copy_tree(tree)
     say("building for gcov")
-    code, out = make(tree, jobs, ["all", "test-programs", "fuzz-programs"],
-                     "SAN=--coverage")
+    # Of the optimizer's stages the first alone: it builds in half the time.
+    code, out = make(tree, jobs, ["all", *programs(kinds)], "SAN=--coverage -O1")
     if code:
         raise SystemExit(f"the build for gcov failed:\n{out}")
     cc = f"{tree}/build/cc"
@@ -144,5 +171,5 @@ def collect(base, jobs, say, old):
         kept[test] = {"of": of, "seconds": round(seconds, 2), "status": code, "lines": lines}
         say(f"{test}: {sum(map(len, lines.values()))} lines in {seconds:.1f} s"
             + ("" if code == 0 else f", status {code}"))
-        json.dump(kept, open(f"{base}/reach.json", "w"))
+        save(f"{base}/reach.json", kept)
     return {t: kept[t] for t in wanted}

@@ -65,6 +65,19 @@ TEST(counters_of_a_thread_inside_its_handler_are_not_told)
     CHECK(jsp_sampled_counts(self, &counts));
 }
 
+TEST(sample_is_put_in_only_while_the_handler_is_not_inside)
+{
+    struct jsp_record record = { .weight = 1 };
+    uint32_t inside = atomic_load(&self->seq) | 1;
+    atomic_store(&self->seq, inside);
+    CHECK_EQ(jsp_sampled_put(self, &record, 0, JSP_PUT_DISARMED), JSP_PUT_BUSY);
+    CHECK_EQ(atomic_load(&self->seq), inside);
+    atomic_store(&self->seq, inside + 1);
+    atomic_store(&self->busy, 1); /* the owner is about to use the ring */
+    CHECK_EQ(jsp_sampled_put(self, &record, 0, JSP_PUT_DISARMED), JSP_PUT_BUSY);
+    atomic_store(&self->busy, 0);
+}
+
 int main(void)
 {
     struct sigaction between = { .sa_handler = come_between, .sa_flags = SA_NODEFER };

@@ -201,6 +201,20 @@ TEST(linkers_stubs_are_left_for_who_called)
     CHECK_FUNCTION(stub, false);
 }
 
+/* A host's own code may have the same bytes, and a frame. */
+TEST(registered_code_is_no_stub)
+{
+    size_t length = assemble(stub, sizeof stub / sizeof *stub);
+    struct jsp_frame_code known = { (uintptr_t)code, (uintptr_t)code + length };
+    struct jsp_regs_core at = state(&stub[1], stub[0].n, return_to()), to;
+    fill(stub, sizeof stub / sizeof *stub, return_to());
+    jsp_memread_init(&mem, (uintptr_t)stack, (uintptr_t)(stack + WORDS), getpid());
+    jsp_memread_begin(&mem, at.sp);
+    CHECK(!jsp_frame_leave(&mem, &known, &at, &to));
+    known = (struct jsp_frame_code){ 0, 0 };
+    CHECK(jsp_frame_leave(&mem, &known, &at, &to));
+}
+
 /* Only a call leads to the beginning of a function. */
 TEST(what_no_call_left_is_not_taken_for_a_return_address)
 {

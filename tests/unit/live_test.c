@@ -19,7 +19,7 @@ enum { PAGE = 4096, MOST_REPORTED = 5 };
 
 static struct jsp_live live;
 static struct jsp_memread mem;
-static uint64_t n_asked, n_other, n_rules;
+static uint64_t n_asked, n_other, n_rules, n_calls;
 
 static bool same_cell(const struct jsp_unwind_cell *a, const struct jsp_unwind_cell *b,
                       const struct jsp_unwind_object *of)
@@ -51,6 +51,7 @@ static void compare(const struct jsp_table *table, uint64_t pc)
     bool same = found && (jsp_how_kind(told) == JSP_HOW_RULE ?
                           jsp_how_kind(how) == JSP_HOW_RULE && same_rule(o, told, how) :
                           told == how);
+    n_calls += JSP_LIVE_CALLS - live.calls;
     n_asked++;
     if (!same && n_other++ < MOST_REPORTED)
         printf("# %llx: table %x, record %x\n", (unsigned long long)pc, told, how);
@@ -92,10 +93,12 @@ TEST(records_of_loaded_objects_say_what_their_tables_say)
         return;
     }
     jsp_loaded_each(&seen, getpid(), each_object, NULL);
-    printf("# %llu instructions, %llu by a full rule\n", (unsigned long long)n_asked,
-           (unsigned long long)n_rules);
+    printf("# %llu instructions, %llu by a full rule, %llu calls\n",
+           (unsigned long long)n_asked, (unsigned long long)n_rules,
+           (unsigned long long)n_calls);
     CHECK(n_asked > 3000);
     CHECK(n_rules > 0);
+    CHECK(n_calls < 10 * n_asked); /* 7 each by guesses, 12 by halves */
     CHECK_EQ(n_other, 0);
 }
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "session/options.h"
 #include "test.h"
 
 static jsprof_options options;
@@ -234,6 +235,22 @@ TEST(options_of_an_older_header_are_set_and_of_a_newer_one_are_not)
     CHECK_EQ(jsprof_options_set(NULL, "hz", "11"), -EINVAL);
     CHECK_EQ(set(NULL, "11"), -EINVAL);
     CHECK_EQ(set("hz", NULL), -EINVAL);
+}
+
+TEST(rate_is_chosen_for_a_continuous_recording_alone_and_a_given_one_stays)
+{
+    begin();
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 1000);
+    options.continuous = "/tmp";
+    options.hz = 7;
+    options.ring_bytes = 65536;
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 7);
+    CHECK_EQ(options.ring_bytes, 65536);
+    options.hz = 0;
+    CHECK_EQ(jsp_options_complete(&options), 0);
+    CHECK_EQ(options.hz, 19);
 }
 
 TEST(errno_stays)

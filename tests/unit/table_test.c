@@ -122,6 +122,21 @@ TEST(function_that_is_not_inside_of_the_object_is_refused)
 
 /* DW_CFA_offset_extended_sf of the frame pointer; the undefined-behaviour sanitizer sees
  * what is done with the lowest offset there is. */
+TEST(register_that_is_restored_is_as_at_the_beginning)
+{
+    static const uint8_t program[] = { 0x80 | JSP_REG_FP, 2, 0x40 | 4, 0xC0 | JSP_REG_FP };
+    struct jsp_table table;
+    begin();
+    function(START, 4, NULL, 0);
+    function(START + 4, 16, program, sizeof program);
+    if (!CHECK_EQ(build(&table, SIZE), 0))
+        return;
+    uint32_t before = jsp_unwind_object_how(&table.object, START);
+    CHECK(jsp_unwind_object_how(&table.object, START + 4) != before);
+    CHECK_EQ(jsp_unwind_object_how(&table.object, START + 8), before);
+    jsp_table_free(&table);
+}
+
 TEST(register_that_is_saved_as_far_away_as_can_be_has_a_full_rule)
 {
     static const uint8_t far[] = { 0x11, JSP_REG_FP, 0x80, 0x80, 0x80, 0x80, 0x01 };

@@ -495,6 +495,25 @@ TEST(behind_unknown_code_the_walk_goes_on_where_the_host_says)
     CHECK(frames[2].cfa > frames[1].cfa);
 }
 
+/* The host's word replaces the tables for one step, and counts as a frame. */
+TEST(interrupted_code_whose_caller_the_host_knows_is_the_first_frame)
+{
+    ucontext_t uc;
+    getcontext(&uc);
+    struct jsp_regs_core here = jsp_regs_here();
+    uintptr_t sp = jsp_regs_sp(&uc);
+    const jsprof_frame caller = { .pc = here.pc, .sp = sp + 8, .detail = (const char *)here.fp,
+                                  .kind = JSPROF_FRAME_CALLER | JSPROF_FRAME_NO_TABLE };
+    out = (struct jsp_unwound){ .frames = frames, .max = MOST };
+    unwinder.callers = &caller;
+    unwinder.n_callers = 1;
+    jsp_unwind(&unwinder, jsp_objects_map(&objects), &uc, &out);
+    unwinder.n_callers = 0;
+    CHECK(out.n > 1);
+    CHECK_EQ(frames[0].cfa, sp + 8);
+    CHECK_EQ(frames[1].ip, here.pc);
+}
+
 int main(void)
 {
     uintptr_t low, high;

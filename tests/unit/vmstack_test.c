@@ -117,6 +117,7 @@ TEST(links_are_turned_around)
     CHECK_STR(taken(), "f0>f1>f2");
     CHECK_EQ(record->frames[1].line, 5);
     CHECK_EQ(record->frames[1].sp, (uintptr_t)&links[1]);
+    CHECK_EQ(record->frames[1].gap, 0);
     jsprof_link_leave(&own, &links[1]); /* two at once, as after longjmp */
     CHECK_STR(taken(), "f0");
     CHECK_EQ(bad(), 0);

@@ -419,6 +419,25 @@ TEST(end_time_is_set_in_a_capture_that_begins_in_the_middle_of_a_file)
     close(fd);
 }
 
+TEST(file_to_append_to_is_written_until_another_program_appends_too)
+{
+    int fd = memfd_create("capture", 0);
+    CHECK_EQ(fcntl(fd, F_SETFL, O_APPEND), 0);
+    if (!begin(dup(fd)))
+        return;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(one_sample(3), 0);
+        CHECK_EQ(jsp_writer_flush(&w), 0);
+    }
+    CHECK_EQ(write(fd, "other", 5), 5);
+    off_t end = lseek(fd, 0, SEEK_END);
+    CHECK_EQ(one_sample(3), 0);
+    CHECK(jsp_writer_flush(&w) < 0);
+    jsp_writer_close(&w);
+    CHECK_EQ(lseek(fd, 0, SEEK_END), end);
+    close(fd);
+}
+
 TEST(closed_writer_takes_nothing_and_says_so)
 {
     int fd = memfd_create("capture", MFD_CLOEXEC);
