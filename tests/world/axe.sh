@@ -1,5 +1,5 @@
 #!/bin/sh
-# browser/axe.sh - the page for people who do not see it, or not as others do: what axe-core finds.
+# world/axe.sh - the page for people who do not see it, or not as others do: what axe-core finds.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/browser/lib.sh"
