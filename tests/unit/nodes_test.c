@@ -34,6 +34,7 @@ TEST(nodes_are_found_again_once_the_table_has_grown)
     jsp_nodes_free(&nodes);
 }
 
+#ifdef __GLIBC__
 static void grow(int n)
 {
     while (n--) {
@@ -42,6 +43,7 @@ static void grow(int n)
         jsp_nodes_free(&nodes);
     }
 }
+#endif
 
 TEST(nothing_is_left_of_a_table_that_has_grown)
 {
