@@ -498,10 +498,16 @@ TEST(behind_unknown_code_the_walk_goes_on_where_the_host_says)
 /* The host's word replaces the tables for one step, and counts as a frame. */
 TEST(interrupted_code_whose_caller_the_host_knows_is_the_first_frame)
 {
-    ucontext_t uc;
-    getcontext(&uc);
+    ucontext_t uc = { 0 }; /* not by getcontext: musl has none */
     struct jsp_regs_core here = jsp_regs_here();
-    uintptr_t sp = jsp_regs_sp(&uc);
+    uintptr_t sp = here.sp;
+#if defined(__x86_64__)
+    uc.uc_mcontext.gregs[REG_RIP] = (greg_t)here.pc;
+    uc.uc_mcontext.gregs[REG_RSP] = (greg_t)sp;
+#else
+    uc.uc_mcontext.pc = here.pc;
+    uc.uc_mcontext.sp = sp;
+#endif
     const jsprof_frame caller = { .pc = here.pc, .sp = sp + 8, .detail = (const char *)here.fp,
                                   .kind = JSPROF_FRAME_CALLER | JSPROF_FRAME_NO_TABLE };
     out = (struct jsp_unwound){ .frames = frames, .max = MOST };
