@@ -467,10 +467,6 @@ TEST(call_by_key_that_began_before_counting_is_counted_when_it_ends)
     keys_end();
 }
 
-/* -- longjmp --------------------------------------------------------------------- */
-
-static volatile bool jumps = true;
-
 /* -- Entries of a helper ------------------------------------------------------------- */
 
 static __attribute__((noinline)) void help(uintptr_t sp)
