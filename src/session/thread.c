@@ -317,7 +317,8 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
 
 int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    t->sampled.signo = setup->signo;
+    if (t->sampled.signo != setup->signo) /* events began, or ended */
+        t->sampled.signo = setup->signo;
     if (setup->looker) {
         thread_arm_looked(t, setup);
         return 0;

@@ -131,7 +131,7 @@ struct jsp_sampled {
     _Atomic bool is_looked; /* the looker sends the signals, see owed; there is no timer */
     struct jsp_timer timer;
     enum jsp_clock clock; /* its expirations count time of this clock */
-    int signo;
+    _Atomic int signo;
     void (*handler)(int sig, siginfo_t *info, void *ucontext); /* ours, to compare with */
     uint64_t number;           /* part of the signal's value; see jsp_sample_value */
     /* the session saw that the signal due at this time was withheld */
