@@ -210,14 +210,13 @@ enum {
      * (perf_event's task clock), in place of the looker (it excludes JSPROF_LOOKER and
      * JSPROF_TIMER). Each sample comes when it is due, on the thread's own processor: as many as
      * `hz` asks for, in step with nothing, and true for a thread that makes system calls, however
-     * short its turns are. A thread that sleeps gets no signal. It takes a descriptor a thread, and
-     * no thread of the library wakes up.
+     * short its turns are. A thread that sleeps gets no signal. It takes a descriptor a thread.
      *
      * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
-     * CAP_PERFMON; a sandbox may forbid it. It counts CPU time alone. Elsewhere, and on the wall
-     * clock, the looker samples; `jsprof info` says so. If `signo` has its default, the signal is
-     * SIGURG: one may be under way when the process calls exec, and SIGPROF would end the new
-     * program. */
+     * CAP_PERFMON; a sandbox may forbid it. It counts CPU time alone. Elsewhere, on the wall
+     * clock, and where the host handles SIGURG without JSPROF_CHAIN, the looker samples;
+     * `jsprof info` says so. If `signo` has its default, the signal is SIGURG: one may be under
+     * way when the process calls exec, and SIGPROF would end the new program. */
     JSPROF_PERF = 1u << 15,
 };
 

@@ -81,7 +81,7 @@ static int public_keep(const jsprof_options *o, const char *folder,
     /* A timer of the CPU clock wakes no thread of ours. Few samples need no finer moments than the
      * scheduler's tick. */
     k->looker = setup->looker && (k->clock != JSP_CLOCK_CPU || k->hz > PUBLIC_FEW_HZ ||
-                                  o->flags & JSPROF_LOOKER);
+                                  o->flags & (JSPROF_LOOKER | JSPROF_PERF));
     int err = jsp_keep_init(&k->keep, &ask);
     if (!err)
         return 0;

@@ -81,15 +81,28 @@ static void run_stop_looker(struct jsprof *p)
         run_close_sleeper(p);
 }
 
-/* Decide whether the threads get events, whose signal another one may be. Return 0 if they do. */
-static int run_choose_signal(struct jsprof *p)
+static int run_take_signal(struct jsprof *p, int signo)
 {
-    bool is_asked = p->given.perf && p->setup.clock == JSP_CLOCK_CPU;
-    int err = is_asked ? jsp_event_try() : -EOPNOTSUPP;
-    p->setup.events = err == 0;
-    p->setup.signo = p->setup.events && p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
-                                                                  : p->given.signo;
+    p->setup.signo = signo;
+    jsp_process_lock();
+    int err = jsp_signals_take(signo, p->chain);
+    jsp_process_unlock();
     return err;
+}
+
+/* Install the handler for the threads' events, if the host asked for them and their signal is
+ * free, otherwise for the host's signal. Store why there are no events in *refused; 0: there are.
+ * Return 0 or a negative errno. */
+static int run_choose_signal(struct jsprof *p, int *refused)
+{
+    /* A recording that asks for timers gets them. */
+    bool is_asked = p->given.perf && p->given.looker && p->setup.clock == JSP_CLOCK_CPU;
+    *refused = is_asked ? jsp_event_try() : -EOPNOTSUPP;
+    if (!*refused)
+        *refused = run_take_signal(p, p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
+                                                                : p->given.signo);
+    p->setup.events = !*refused;
+    return p->setup.events ? 0 : run_take_signal(p, p->given.signo);
 }
 
 /* Start the looker if it can serve and the host did not ask for timers or events, and write into
@@ -176,10 +189,8 @@ int jsp_session_run(struct jsprof *p)
     int err = jsp_sampled_find(p) ? jsp_sigframe_check() : 0;
     if (err)
         return err;
-    int refused = run_choose_signal(p);
-    jsp_process_lock();
-    err = jsp_signals_take(p->setup.signo, p->chain);
-    jsp_process_unlock();
+    int refused;
+    err = run_choose_signal(p, &refused);
     if (err)
         return err;
     pthread_mutex_lock(&p->lock);

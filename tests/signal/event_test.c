@@ -57,6 +57,27 @@ TEST(event_is_not_for_the_wall_clock)
     host_free(&h);
 }
 
+static void event_of_host(int signo)
+{
+    (void)signo;
+}
+
+/* The host handles the signal of events: it keeps it, and the looker samples. */
+TEST(host_that_handles_the_signal_of_events_keeps_it)
+{
+    struct host h;
+    struct sigaction now, theirs = { .sa_handler = event_of_host };
+    CHECK_EQ(sigaction(JSP_EVENT_SIGNAL, &theirs, NULL), 0);
+    if (event_record(&h, JSPROF_CLOCK_CPU)) {
+        host_check(&h);
+        CHECK_STR(h.profile.source, "looker (no perf event: error 16)");
+    }
+    host_free(&h);
+    CHECK_EQ(sigaction(JSP_EVENT_SIGNAL, NULL, &now), 0);
+    CHECK(now.sa_handler == event_of_host);
+    signal(JSP_EVENT_SIGNAL, SIG_DFL);
+}
+
 /* Without a descriptor for it there is no event, and a thread has a timer. */
 static int event_without_descriptor(void)
 {
