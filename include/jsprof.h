@@ -81,13 +81,13 @@ typedef struct jsprof jsprof;
 
 enum jsprof_clock {
     JSPROF_CLOCK_CPU = 0,  /* CPU time of each thread; idle threads stay asleep */
-    /* Elapsed time; also shows where threads wait. With JSPROF_LOOKER, threads that sleep get no
-     * signal. With JSPROF_TIMER, each signal interrupts a system call that waits. The kernel
+    /* Elapsed time; also shows where threads wait. Threads that sleep get no signal. With
+     * JSPROF_TIMER they do, and each signal interrupts a system call that waits. The kernel
      * restarts most of them, but poll, select, nanosleep, a wait with a timeout and some others
-     * return early with EINTR: the host must try again with the time that is left. With
-     * JSPROF_LOOKER, on both clocks, a signal may come up to 220 us late: a thread that begins to
-     * wait just then is interrupted. On x86-64 most such calls are made again. Apart from that,
-     * the CPU clock does not wake a thread that waits. */
+     * return early with EINTR: the host must try again with the time that is left. On both clocks a
+     * thread that begins to wait may be interrupted just then (see JSPROF_PERF; with JSPROF_LOOKER
+     * a signal may come up to 220 us late). On x86-64 most such calls are made again. Apart from
+     * that, the CPU clock does not wake a thread that waits. */
     JSPROF_CLOCK_WALL = 1,
 };
 
@@ -150,11 +150,11 @@ enum {
     JSPROF_CHILDREN = 1u << 8,
     /* Options.flags: let one thread of the library, the looker, look at all attached threads
      * once a period and send the signal to those that have a processor, in place of a timer
-     * for each thread. This is the default; see JSPROF_TIMER. A CPU timer fires on the
-     * scheduler's tick only, which has 100 to 1000 a second, and in step with a program that
-     * follows the tick; the looker takes as many samples of a second of CPU time as `hz` asks
-     * for, at random moments. In exchange a sample means one more wake of a thread, and each
-     * attached thread takes a descriptor.
+     * for each thread. This is the default where events are not allowed: see JSPROF_PERF and
+     * JSPROF_TIMER. A CPU timer fires on the scheduler's tick only, which has 100 to 1000 a second,
+     * and in step with a program that follows the tick; the looker takes as many samples of a
+     * second of CPU time as `hz` asks for, at random moments. In exchange a sample means one more
+     * wake of a thread, and each attached thread takes a descriptor.
      *
      * On the wall clock the looker samples a thread that sleeps from outside, so its system
      * calls do not return EINTR, except one that begins just when a signal was sent; on x86-64
@@ -197,26 +197,32 @@ enum {
      *
      * jsprof_open also returns -EPERM: the folder of the socket is another user's, or a link. */
     JSPROF_CONTROL = 1u << 12,
-    /* Options.flags: give each thread a timer that sends the signal, in place of the looker
-     * (JSPROF_LOOKER, which excludes this flag). So the library starts one thread less and keeps
-     * no descriptor for a thread. */
+    /* Options.flags: give each thread a timer that sends the signal, in place of events and the
+     * looker (JSPROF_PERF and JSPROF_LOOKER, which exclude this flag). So the library starts one
+     * thread less and keeps no descriptor for a thread. */
     JSPROF_TIMER = 1u << 13,
     /* Options.flags: announce code of jsprof_code_add by gdb's JIT interface. Then gdb names and
      * unwinds it without jsprof-gdb.py, also in core files, and so does each debugger that knows
      * the interface. An announcement has the name and the rows, but no lines. It takes some
      * hundreds of bytes, and under a debugger a stop. */
     JSPROF_GDB_JIT = 1u << 14,
-    /* Options.flags: sample each thread by an event of the kernel's that counts its CPU time
-     * (perf_event's task clock), in place of the looker (it excludes JSPROF_LOOKER and
-     * JSPROF_TIMER). Each sample comes when it is due, on the thread's own processor: as many as
-     * `hz` asks for, in step with nothing, and true for a thread that makes system calls, however
-     * short its turns are. A thread that sleeps gets no signal. It takes a descriptor a thread.
+    /* Options.flags: sample each thread that runs by an event of the kernel's that counts its CPU
+     * time (perf_event's task clock). This is the default, unless JSPROF_LOOKER, JSPROF_TIMER or
+     * JSPROF_NO_THREAD is set; with JSPROF_NO_THREAD this flag asks for it, for the CPU clock.
+     * Each sample comes when it is due, on the thread's own processor: as many as `hz` asks for,
+     * in step with nothing, and true for a thread that makes system calls, however short its turns
+     * are. On the wall clock the looker samples the rest of the time: threads that sleep, without
+     * a signal, and those that wait for a processor. It takes a descriptor a thread.
+     *
+     * A sample may be due in a system call that begins to wait. On x86-64 most such calls are made
+     * again; else they return EINTR. `jsprof info` counts both on the wall clock.
      *
      * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
-     * CAP_PERFMON; a sandbox may forbid it. It counts CPU time alone. Elsewhere, on the wall
-     * clock, and where the host handles SIGURG without JSPROF_CHAIN, the looker samples;
-     * `jsprof info` says so. If `signo` has its default, the signal is SIGURG: one may be under
-     * way when the process calls exec, and SIGPROF would end the new program. */
+     * CAP_PERFMON; a sandbox may forbid it. Elsewhere, and where the host handles SIGURG without
+     * JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER); a thread beyond the host's limit of
+     * descriptors is sampled by the looker on the wall clock, else by a timer. `jsprof info` says
+     * which it is, and why. If `signo` has its default, the signal is SIGURG: one may be under way
+     * when the process calls exec, and SIGPROF would end the new program. */
     JSPROF_PERF = 1u << 15,
 };
 
@@ -237,7 +243,7 @@ typedef struct jsprof_options {
                               * 4 MiB with `alloc`, which take memory as they fill */
     uint32_t    label_bytes; /* arena for names, 4 KiB..8 MiB; default 8 MiB of address
                               * space, which takes memory as it fills */
-    int         signo;       /* default SIGPROF; see jsprof_start */
+    int         signo;       /* default SIGPROF, or SIGURG: see JSPROF_PERF, jsprof_start */
     uint32_t    flags;       /* JSPROF_CHAIN, ... */
     int         fd;          /* with JSPROF_USE_FD */
     /* The library calls this before it reads samples, several times a second while there
@@ -283,11 +289,12 @@ enum { JSPROF_ALLOC_USUAL = 512 << 10 };
  * (path, hz, clock, max_depth or depth, ring_bytes, label_bytes, signo, alloc, stalls,
  * continuous, segment_s or segment, keep_s or keep, keep_mib), or a flag without JSPROF_
  * (compact, children, control, no_thread, ..., but not use_fd), or source, which is
- * timer, looker or perf (JSPROF_TIMER, JSPROF_LOOKER, JSPROF_PERF). The function accepts capital
- * letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A number is whole and
- * decimal, a clock is cpu or wall, or cpu,wall (wall, with JSPROF_LOOKER, which finds both), a flag
- * is 1 or 0, a limit of stalls has its unit: 16ms, 500us, 1s, and so have segment and keep: 10s,
- * 90m, 24h, 7d. The text of `path` and `continuous` must stay valid until jsprof_open returns.
+ * auto (none of the flags), perf, looker or timer (JSPROF_PERF, JSPROF_LOOKER, JSPROF_TIMER). The
+ * function accepts capital letters, and - for _, and ignores the prefixes JSPROF_ and --profile-. A
+ * number is whole and decimal, a clock is cpu or wall, or cpu,wall (wall with JSPROF_PERF: the
+ * capture has both), a flag is 1 or 0, a limit of stalls has its unit: 16ms, 500us, 1s, and so have
+ * segment and keep: 10s, 90m, 24h, 7d. The text of `path` and `continuous` must stay valid until
+ * jsprof_open returns.
  * Threads may call this at the same time, each with its own *o.
  *
  * -EINVAL: there is no such option, its value is not allowed, or o->size is unknown. *o is
@@ -383,8 +390,8 @@ JSPROF_API bool jsprof_callable(const void *ucontext) JSPROF_SIGSAFE;
 /* Open and start a session with options from the environment: JSPROF=FILE (%p is the pid),
  * JSPROF_HZ, JSPROF_CLOCK=cpu|wall|cpu,wall, JSPROF_COMPACT=0|1, JSPROF_CHILDREN=0|1,
  * JSPROF_ALLOC=BYTES, JSPROF_STALLS=TIME, JSPROF_DEPTH=FRAMES (max_depth), JSPROF_NO_THREAD=0|1,
- * JSPROF_SOURCE=timer|looker|perf, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all or
- * some of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of
+ * JSPROF_SOURCE=auto|perf|looker|timer, JSPROF_SCHED=0|1, JSPROF_CONTROL=0|1, and JSPROF_CALLS=all
+ * or some of count, time, alloc and edges with commas between, for jsprof_calls_set. In place of
  * JSPROF, JSPROF_CONTINUOUS=FOLDER, with JSPROF_SEGMENT=TIME, JSPROF_KEEP=TIME and JSPROF_KEEP_MIB.
  * A relative FILE or FOLDER starts at the folder that was current when the process loaded this
  * library. FILE must not be a symbolic link (-ELOOP).

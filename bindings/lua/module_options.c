@@ -125,11 +125,14 @@ static void options_calls(lua_State *L, struct jsp_lua_options *o)
         o->mode = "both";
 }
 
-/* Whether the session has threads of its own. The looker is one. */
+/* Whether the session has threads of its own. The looker is one, which events need on the wall
+ * clock. */
 static void options_thread(lua_State *L, jsprof_options *o)
 {
     options_as_text(L, o, "source");
-    if (options_flag(L, "thread") || o->flags & JSPROF_LOOKER)
+    bool has_looker = o->flags & JSPROF_LOOKER ||
+                      (o->flags & JSPROF_PERF && o->clock == JSPROF_CLOCK_WALL);
+    if (options_flag(L, "thread") || has_looker)
         o->flags &= ~(uint32_t)JSPROF_NO_THREAD;
 }
 

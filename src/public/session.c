@@ -56,7 +56,8 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL) && !o->continuous,
         .children = o->flags & JSPROF_CHILDREN,
         .looker = !(o->flags & JSPROF_TIMER),
-        .perf = o->flags & JSPROF_PERF,
+        .perf = o->flags & JSPROF_PERF || !(o->flags & (JSPROF_LOOKER | JSPROF_TIMER |
+                                                JSPROF_NO_THREAD)),
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
         .gdb_jit = o->flags & JSPROF_GDB_JIT,

@@ -127,7 +127,7 @@ static void launch_host(const struct launch *l)
     setenv("JSPROF", output, 1);
     setenv("JSPROF_HZ", hz, 1);
     setenv("JSPROF_CLOCK", l->ask->clock, 1);
-    setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
+    setenv("JSPROF_SOURCE", l->ask->source, 1);
     setenv("JSPROF_COMPACT", l->ask->compact ? "1" : "0", 1);
     setenv("JSPROF_CHILDREN", l->has_children ? "1" : "0", 1);
     if (l->ask->tasks)
@@ -170,7 +170,7 @@ static void launch_gjs(const struct launch *l)
     snprintf(clock, sizeof clock, "--profile-clock=%s", l->ask->clock);
     snprintf(form, sizeof form, "--profile-form=%s", l->ask->compact ? "compact" : "plain");
     snprintf(stalls, sizeof stalls, "--profile-stalls=%uus", (unsigned)l->ask->stall_us);
-    setenv("JSPROF_SOURCE", l->ask->looker ? "looker" : "timer", 1);
+    setenv("JSPROF_SOURCE", l->ask->source, 1);
     char *const head[] = { launch_ours(ours, "bin/jsprof-gjs") ? ours : "jsprof-gjs",
                            output, hz, clock, form, l->ask->tasks ? "--profile-tasks" : NULL,
                            l->ask->alloc ? "--profile-alloc" : NULL,

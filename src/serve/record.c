@@ -38,7 +38,8 @@ static const char record_help[] =
     "  --hz N           samples a second and thread, 1 to 10000 (default 1000)\n"
     "  --clock WHICH    cpu (default), or wall: also the time in which threads wait;\n"
     "                   cpu,wall: both, and the reader chooses (--clock)\n"
-    "  --source WHICH   looker (default), or timer: what sends the signals\n"
+    "  --source WHICH   auto (default), timer; for a program also looker or perf:\n"
+    "                   what sends the signals\n"
     "  --compact        a smaller file, which Sysprof does not read\n"
     "  --session N      if the process has several: which one (default: the newest)\n"
     "  --stalls TIME    only turns of its loop that take longer, as in 16ms\n"
@@ -372,7 +373,7 @@ static int record_program(struct record *r, char **words)
 static int record_check(struct record *r)
 {
     static const char *const clocks[] = { "cpu", "wall", "cpu,wall", NULL };
-    static const char *const sources[] = { "timer", "looker", NULL };
+    static const char *const sources[] = { "timer", "auto", "looker", "perf", NULL };
     const char *command = r->ask.command;
     if (!record_seconds(r->seconds, &r->ask.ms))
         return cli_usage(command, "--seconds wants a number of seconds, not \"%s\"", r->seconds);
@@ -382,13 +383,14 @@ static int record_check(struct record *r)
     int clock = source < 0 ? -1 : cli_choice(command, "clock", r->ask.clock, clocks);
     if (clock < 0)
         return CLI_USAGE;
-    r->ask.looker = source == 1;
+    r->ask.looker = source != 0;
+    r->ask.source = r->source;
     if (clock == 2 && !r->ask.looker)
-        return cli_usage(command, "--clock=cpu,wall needs --source=looker");
+        return cli_usage(command, "--clock=cpu,wall: not together with --source=timer");
     if (r->stalls && !record_stalls(r->stalls, &r->ask.stall_us))
         return cli_usage(command, "--stalls wants a time from 1us to 3600s, such as 16ms, not "
                          "\"%s\"", r->stalls);
-    r->ask.clock = clocks[clock == 2 ? 1 : clock]; /* the looker's wall clock has both */
+    r->ask.clock = clocks[clock == 2 ? 1 : clock]; /* the wall clock has both */
     if (r->has_report && r->output && strcmp(r->output, "-") == 0)
         return cli_usage(command, "--report needs a file, not standard output");
     return CLI_OK;
@@ -416,7 +418,7 @@ static int record_run(struct cli_arguments *a)
     static struct record r;
     char name[64];
     r = (struct record){ .ask = { .command = a->command, .hz = 1000, .clock = "cpu", .fd = -1 },
-                         .source = "looker" };
+                         .source = "auto" };
     const struct cli_option options[] = {
         { "seconds", NULL, &r.seconds, NULL },   { "o", NULL, &r.output, NULL },
         { "output", NULL, &r.output, NULL },     { "hz", NULL, NULL, &r.ask.hz },

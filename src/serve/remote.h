@@ -16,7 +16,8 @@ struct remote_ask {
     uint32_t session;         /* 0: the newest one */
     uint32_t hz, ms;          /* ms 0: until remote_stop */
     const char *clock;        /* "cpu" or "wall" */
-    bool looker, compact, once;
+    const char *source;       /* of a program that is started: see jsprof_options_set */
+    bool looker, compact, once; /* looker 0: timers */
     uint32_t stall_us;        /* only turns that take longer; 0: what the process chose */
     bool tasks, alloc;        /* refuse it if it would have none of them */
     int fd;                   /* borrowed: the process writes there */

@@ -283,12 +283,19 @@ static bool drain_is_late(const struct jsprof *p, uint32_t bell)
     return is_late;
 }
 
+/* Return true if each sample rings the bell of a drain that sleeps deeply, and nothing else has to
+ * be found out. */
+static bool drain_is_rung(const struct jsprof *p)
+{
+    return p->setup.looker || p->setup.events;
+}
+
 /* Sleep until something is written, or somebody asks for something; with timers, for a segment at
  * most. */
 static void drain_wait_deeply(struct jsprof *p)
 {
     uint64_t now = jsp_now_ns(CLOCK_MONOTONIC);
-    uint64_t until = p->setup.looker ? DRAIN_FOREVER : now + p->fold_ns;
+    uint64_t until = drain_is_rung(p) ? DRAIN_FOREVER : now + p->fold_ns;
     for (; now < until; now = jsp_now_ns(CLOCK_MONOTONIC)) {
         /* ORDER: acquire, as in drain_wait. */
         uint32_t bell = atomic_load_explicit(&p->ask.bell, memory_order_acquire);
@@ -424,13 +431,14 @@ static bool drain_flush(struct jsprof *p, bool quit)
 
 /* Return true if the drain may sleep until the bell rings: the last flush and the one before had
  * nothing to write. The looker rings it when a thread has run, which the host may have used to
- * replace our handler or to load an object. A timer's signal would not come then, so with timers
- * the drain stays awake, or looks after each segment of a continuous recording. */
+ * replace our handler or to load an object, and the handler after each sample. A signal that is not
+ * taken rings nothing; the disarming counts what it stood for. With timers the drain stays awake,
+ * or looks after each segment of a continuous recording. */
 static bool drain_may_rest(struct jsprof *p, bool failed)
 {
     bool is_due = p->quit || p->asked != p->served || jsp_ask_state(&p->ask) != JSP_ASK_NO;
-    return p->is_idle && (p->setup.looker || p->fold_ns) && !failed && !is_due && !p->sched.marks &&
-           !jsp_tasks_stall(&p->tasks) && jsp_ask_rest(&p->ask);
+    return p->is_idle && (drain_is_rung(p) || p->fold_ns) && !failed && !is_due &&
+           !p->sched.marks && !jsp_tasks_stall(&p->tasks) && jsp_ask_rest(&p->ask);
 }
 
 /* Return when to write a first capture: with a sample of a busy thread in it, if it is not long

@@ -60,7 +60,7 @@ static void looked_send(const struct jsp_looker *l, struct jsp_looked *t, uint64
 
 bool jsp_looker_owe_more(struct jsp_looked *t)
 {
-    /* L1. ORDER: acquire, pairs with the handler's exchange: it is done with due_ns. */
+    /* L1. ORDER: acquire, pairs with the handler's exchange: it is done with owed_ns. */
     uint64_t owed = atomic_load_explicit(&t->sampled->owed, memory_order_acquire);
     while (owed) {
         /* ORDER: acq_rel, as above and below. */
@@ -101,7 +101,7 @@ void jsp_looker_report(const struct jsp_looker *l, struct jsp_looked *t, uint64_
     s->told_ran_ns = t->ran_ns;
     t->has_offered = false;
     /* ORDER: relaxed. The release below publishes it. */
-    atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&s->owed_ns, now, memory_order_relaxed);
     /* L1. ORDER: release, pairs with the acquire of the handler that sees a weight. */
     atomic_store_explicit(&s->owed, t->debt, memory_order_release);
     t->debt = 0;

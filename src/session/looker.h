@@ -24,7 +24,8 @@
  * the samples: see looker_deep.c. Of many threads, none must have run.
  *
  * On the wall clock, looker_wall.c does the same, and also takes samples of threads that sleep,
- * without a signal: see sleeper.h.
+ * without a signal: see sleeper.h. Where a thread has an event that counts its CPU time (see
+ * event.h), it leaves the time that the thread runs to that.
  *
  *                       any thread   the looker
  *   jsp_looker_open        yes            -
@@ -50,13 +51,14 @@
 /* Was the thread on a processor at the last look? */
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
 
-/* A thread that the looker samples. The first three are constant while it is added; ran_ns
+/* A thread that the looker samples. The first four are constant while it is added; ran_ns
  * is the CPU time from which on it is sampled. A look at a thread that has not run needs the fields
  * up to is_known, which are two lines of the cache. */
 struct jsp_looked {
     struct jsp_sampled *sampled; /* borrowed */
     pid_t tid;
     clockid_t cpu_clock;
+    bool has_event; /* an event of its own counts the time that it runs: see event.h */
 
     /* Under the looker's lock. */
     struct jsp_looked *next, **link; /* the pointer that leads to it; NULL: it is on no list */

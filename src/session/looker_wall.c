@@ -291,7 +291,8 @@ static uint64_t wall_points(struct jsp_looker *l, struct jsp_looked *t,
 }
 
 /* Split the points of a thread that has run for `ran_ns`: those at which it ran become its
- * debt. Return the number of the others, less than 0 if the balance asks for it. */
+ * debt, unless its event counts them. Return the number of the others, less than 0 if the balance
+ * asks for it. */
 static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                           const struct jsp_looker_moment *m, uint64_t points, uint64_t ran_ns,
                           enum jsp_look is, enum jsp_looker_took took)
@@ -300,13 +301,13 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                    (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED || took != JSP_LOOKER_PERHAPS);
     uint64_t ran = is_seen ? is == JSP_LOOK_RUNS || took == JSP_LOOKER_TOOK
                            : jsp_looker_share(l, m, ran_ns);
-    if (m->n_met && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
+    if (m->n_met && !t->has_event && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
         t->balance += jsp_looker_periods(l, ran_ns);
         ran = jsp_looker_tick(l, t, m->n_met, ran_ns);
     } else {
         ran = jsp_looker_balance(l, t, ran_ns, ran < points ? ran : points);
     }
-    t->debt += ran;
+    t->debt += t->has_event ? 0 : ran;
     return (int64_t)points - (int64_t)ran;
 }
 
@@ -376,6 +377,12 @@ static uint64_t wall_awake_ns(const struct jsp_looked *t, uint64_t ran_ns)
     return is_short ? ran_ns : WALL_AWAKE_NS;
 }
 
+/* Return true if there is something to report of a thread that runs: its event reports that. */
+static bool wall_has_more(const struct jsp_looked *t)
+{
+    return !t->has_event || t->halted > 0 || t->rest >= WALL_REST;
+}
+
 /* Return true if the thread, which runs, is not about to sleep. Its way into a sleep and out of it
  * is a few microseconds of the kernel's, where a signal would be an interruption. */
 static bool wall_is_awake(const struct jsp_looked *t, const struct jsp_looker_moment *m,
@@ -428,8 +435,8 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         return;
     }
     l->looks[at.is == JSP_SLEEP_GONE ? JSP_LOOK_GONE : is]++;
-    t->is_awake = is == JSP_LOOK_WAITS || (is == JSP_LOOK_RUNS && wall_is_awake(t, m, ran_ns) &&
-                                           !jsp_looker_dozes(l, t));
+    t->is_awake = is == JSP_LOOK_WAITS || (is == JSP_LOOK_RUNS && wall_has_more(t) &&
+                                           wall_is_awake(t, m, ran_ns) && !jsp_looker_dozes(l, t));
     if (at.is == JSP_SLEEP_GONE) { /* or its files cannot be read any more */
         t->state = (struct jsp_rec_state){ .state = JSP_STATE_UNKNOWN };
         wall_signal(l, t, m->now);
@@ -445,6 +452,8 @@ bool jsp_looker_wall(struct jsp_looker *l, struct jsp_looked *t,
 {
     uint64_t ran = jsp_kernel_now_ns(t->cpu_clock), before = t->ran_ns;
     uint64_t points = wall_points(l, t, m);
+    if (t->has_event && ran > before)
+        jsp_looked_note(t);
     if (t->seen_ns == t->added_ns) /* the first look */
         t->delay_ns = jsp_kernel_delay_ns(&l->folder, t->tid);
     if (ran < before) { /* the clock of a thread that is gone reads 0 */
@@ -464,7 +473,10 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
     int64_t left = jsp_looker_periods(l, now - t->added_ns) -
                    (int64_t)t->n_points * JSP_LOOKER_WHOLE;
     uint64_t ran = jsp_kernel_now_ns(t->cpu_clock);
-    int64_t slept = left - (ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0);
+    int64_t ran_since = ran > t->ran_ns ? jsp_looker_periods(l, ran - t->ran_ns) : 0;
+    int64_t slept = left - ran_since;
+    if (t->has_event) /* it has counted the time that it ran */
+        left -= t->balance + ran_since;
     if (t->is_known && ran && slept >= JSP_LOOKER_WHOLE) {
         t->again += (uint64_t)(slept / JSP_LOOKER_WHOLE);
         left -= slept - slept % JSP_LOOKER_WHOLE;

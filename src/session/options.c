@@ -205,22 +205,25 @@ static int options_set_flag(jsprof_options *o, uint32_t flag, const char *name,
 
 static int options_set_source(jsprof_options *o, const char *name, const char *text)
 {
-    uint32_t source = strcmp(text, "looker") == 0 ? JSPROF_LOOKER
-                      : strcmp(text, "timer") == 0 ? JSPROF_TIMER
-                      : strcmp(text, "perf") == 0  ? JSPROF_PERF
-                                                   : 0;
-    if (!source)
-        return options_refuse(name, text, "timer, looker or perf");
-    o->flags = (o->flags & ~(uint32_t)OPTIONS_SOURCES) | source;
-    return 0;
+    static const struct options_flag sources[] = {
+        { "auto", 0 }, { "perf", JSPROF_PERF }, { "looker", JSPROF_LOOKER },
+        { "timer", JSPROF_TIMER },
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (strcmp(text, sources[i].name) == 0) {
+            o->flags = (o->flags & ~(uint32_t)OPTIONS_SOURCES) | sources[i].flag;
+            return 0;
+        }
+    return options_refuse(name, text, "auto, perf, looker or timer");
 }
 
 static int options_set_clock(jsprof_options *o, const char *name, const char *text)
 {
-    /* What the looker finds running at points of the elapsed time is the CPU time, too. */
+    /* On the wall clock, points that find a thread running are its CPU time, too; timers, which
+     * do not say what they found, would not do. */
     if (strcmp(text, "cpu,wall") == 0) {
         o->clock = JSPROF_CLOCK_WALL;
-        return options_set_source(o, "source", "looker");
+        return options_set_source(o, "source", "perf");
     }
     const struct jsp_clock_row *clock = jsp_clock_find(text);
     if (!clock)

@@ -77,7 +77,6 @@ static void retarget_tasks(struct jsprof *p, struct jsp_thread *t)
 static void retarget_thread(struct jsprof *p, struct jsp_thread *t)
 {
     struct jsp_counts now;
-    t->sampled.clock = p->setup.clock;
     retarget_tasks(p, t);
     if (jsp_thread_counts(t, true, &now)) {
         jsp_counts_add(&t->before, &now);

@@ -73,11 +73,13 @@ static int run_start_looker(struct jsprof *p)
 /* End the looker, which samples no thread any more. */
 static void run_stop_looker(struct jsprof *p)
 {
-    if (!p->looker.runs)
+    bool is_wall = p->looker.runs && p->looker.sleeper;
+    if (p->looker.runs)
+        jsp_looker_stop(&p->looker);
+    else if (!p->setup.events)
         return;
-    jsp_looker_stop(&p->looker);
-    jsp_looks_put(p->looks, p->looker.looks, p->looker.sleeper ? 0 : JSP_LOOK_CUT);
-    if (p->looker.sleeper)
+    jsp_looks_put(p->looks, p->looker.looks, is_wall ? 0 : JSP_LOOK_CUT);
+    if (is_wall)
         run_close_sleeper(p);
 }
 
@@ -90,14 +92,13 @@ static int run_take_signal(struct jsprof *p, int signo)
     return err;
 }
 
-/* Install the handler for the threads' events, if the host asked for them and their signal is
- * free, otherwise for the host's signal. Store why there are no events in *refused; 0: there are.
+/* Install the handler for the threads' events, if they may have some and their signal is free,
+ * otherwise for the host's signal. Store why there are no events in *refused; 0: there are.
  * Return 0 or a negative errno. */
 static int run_choose_signal(struct jsprof *p, int *refused)
 {
     /* A recording that asks for timers gets them. */
-    bool is_asked = p->given.perf && p->given.looker && p->setup.clock == JSP_CLOCK_CPU;
-    *refused = is_asked ? jsp_event_try() : -EOPNOTSUPP;
+    *refused = p->given.perf && p->given.looker ? jsp_event_try() : -EOPNOTSUPP;
     if (!*refused)
         *refused = run_take_signal(p, p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
                                                                 : p->given.signo);
@@ -105,21 +106,21 @@ static int run_choose_signal(struct jsprof *p, int *refused)
     return p->setup.events ? 0 : run_take_signal(p, p->given.signo);
 }
 
-/* Start the looker if it can serve and the host did not ask for timers or events, and write into
- * the capture what sends the signals. `refused`: why there are no events. The caller holds `lock`,
- * and there is no drain thread. */
+/* Start the looker if it can serve and is needed: events count CPU time alone. Write into the
+ * capture what sends the signals. `refused`: why there are no events. The caller holds `lock`, and
+ * there is no drain thread. */
 static void run_choose_source(struct jsprof *p, int refused)
 {
     char text[64] = "looker";
     int err = 0;
-    if (p->given.perf && refused)
-        snprintf(text, sizeof text,
-                 refused == -EOPNOTSUPP ? "looker (perf counts CPU time)"
-                                        : "looker (no perf event: error %d)", -refused);
     if (p->setup.events)
-        strcpy(text, "perf event");
-    else if (!p->given.looker)
+        strcpy(text, "looker and perf event");
+    else if (p->given.perf)
+        snprintf(text, sizeof text, "looker (no perf event: error %d)", -refused);
+    if (!p->given.looker)
         strcpy(text, "timer");
+    else if (p->setup.events && p->setup.clock == JSP_CLOCK_CPU)
+        strcpy(text, "perf event");
     else if (p->given.alone)
         strcpy(text, "timer (no_thread was asked for)");
     else if ((err = run_start_looker(p)) < 0)
@@ -127,6 +128,10 @@ static void run_choose_source(struct jsprof *p, int refused)
                  err == -ENOENT ? "timer (no looker without /proc)" : "timer (no looker: error %d)",
                  -err);
     p->setup.looker = p->looker.runs ? &p->looker : NULL;
+    p->setup.events &= p->setup.looker || p->setup.clock == JSP_CLOCK_CPU;
+    p->setup.looks = p->looker.looks;
+    if (!p->setup.looker)
+        memset(p->looker.looks, 0, sizeof p->looker.looks);
     jsp_writer_metadata(&p->output.writer, "jsprof.source", text);
 }
 

@@ -101,7 +101,6 @@ static void thread_fill(struct jsp_thread *t, const struct jsp_thread_setup *set
     s->session = setup->session;
     s->signo = setup->signo;
     s->handler = jsp_sample_handle;
-    s->clock = setup->clock;
     /* ORDER: relaxed. Only uniqueness counts. */
     s->number = atomic_fetch_add_explicit(&thread_numbers, 1, memory_order_relaxed) + 1;
     jsp_ring_init(&s->ring, (void *)(base + l->ring), setup->ring_words);
@@ -194,7 +193,7 @@ static void thread_zero(_Atomic uint64_t *counter)
 static void thread_renew_counters(struct jsp_sampled *s)
 {
     _Atomic uint64_t *const all[] = {
-        &s->expirations, &s->handler_ns, &s->due_ns, &s->hidden_ns, &s->vm.n_cut,
+        &s->expirations, &s->handler_ns, &s->due_ns, &s->owed_ns, &s->hidden_ns, &s->vm.n_cut,
         &s->alloc.drawn, &s->alloc.n_lost, &s->alloc.n_untold,
         &s->vm.n_bad, &s->names.n_cut, &s->names.n_bad,
     };
@@ -249,7 +248,7 @@ static void thread_begin(struct jsp_thread *t, const struct jsp_thread_setup *se
     for (int clock = 0; clock < JSP_N_CLOCKS; clock++)
         t->armed_at[clock] = jsp_now_ns(thread_clock(t, (enum jsp_clock)clock));
     memcpy(t->sampled.last_ns, t->armed_at, sizeof t->armed_at);
-    jsp_tick_init(&t->sampled.tick, setup->period_ns, t->armed_at[setup->clock],
+    jsp_tick_init(&t->sampled.tick, setup->period_ns, t->armed_at[t->sampled.clock],
                   t->sampled.number ^ (uint64_t)(uintptr_t)t);
 }
 
@@ -268,35 +267,43 @@ static void thread_open_delay(struct jsp_thread *t, int signo)
     atomic_store_explicit(&d->n_prompt, 0, memory_order_relaxed);
 }
 
-/* Let the looker send the signals. */
-static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+/* Let the looker look at the thread. */
+static void thread_add_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    struct jsp_sampled *s = &t->sampled;
     t->looker = setup->looker;
-    *t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = t->cpu_clock,
-                                      .news = &t->link->news };
-    /* ORDER: relaxed. See jsp_sampled_is_looked. */
-    atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
-    thread_begin(t, setup);
-    t->looked->ran_ns = t->armed_at[JSP_CLOCK_CPU];
+    *t->looked = (struct jsp_looked){ .sampled = &t->sampled, .tid = t->tid,
+                                      .cpu_clock = t->cpu_clock, .news = &t->link->news,
+                                      .has_event = t->sampled.timer.is_event,
+                                      .ran_ns = t->armed_at[JSP_CLOCK_CPU] };
+    jsp_looker_add(t->looker, t->looked);
+}
+
+/* Nothing is owed yet. */
+static void thread_owe_nothing(struct jsp_sampled *s)
+{
     jsp_sampled_take_owed(s);
-    thread_open_delay(t, setup->signo);
     /* ORDER: relaxed, both. The thread is not armed yet. */
     atomic_store_explicit(&s->waited, 0, memory_order_relaxed);
     atomic_store_explicit(&s->offer, JSP_OFFER_NONE, memory_order_relaxed); /* ORDER: above */
-    /* ORDER: seq_cst, see S1 in sample.c. */
-    atomic_store_explicit(&s->armed, true, memory_order_seq_cst);
-    jsp_looker_add(t->looker, t->looked);
-    thread_report_allocs(s, true);
 }
 
+/* Let the looker send the signals. */
+static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    thread_begin(t, setup);
+    thread_open_delay(t, setup->signo);
+    /* ORDER: seq_cst, see S1 in sample.c. */
+    atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
+    thread_add_looked(t, setup);
+    thread_report_allocs(&t->sampled, true);
+}
+
+/* Let the thread's own timer or event send the signals. */
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     const struct jsp_kernel_timer timer = { thread_clock(t, setup->clock), t->tid, setup->signo,
                                             jsp_sample_value(t->sampled.number) };
     struct jsp_timer *own = &t->sampled.timer;
-    own->is_event = setup->events &&
-                    jsp_event_open(own, t->tid, setup->signo, THREAD_LATER_NS) == 0;
     int err = own->is_event ? 0 : jsp_kernel_timer_open(&own->posix, &timer);
     if (err)
         return err;
@@ -306,7 +313,9 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
      * belong to the handler from here on: a late signal may enter it before this timer's
      * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_timer_set(own, t->armed_at[setup->clock], first) == 0) {
+    if (jsp_timer_set(own, t->armed_at[t->sampled.clock], first) == 0) {
+        if (setup->looker)
+            thread_add_looked(t, setup);
         thread_report_allocs(&t->sampled, true);
         return 0;
     }
@@ -319,14 +328,25 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
     if (t->sampled.signo != setup->signo) /* events began, or ended */
         t->sampled.signo = setup->signo;
-    if (setup->looker) {
-        thread_arm_looked(t, setup);
-        return 0;
-    }
+    struct jsp_sampled *s = &t->sampled;
+    bool is_event = setup->events &&
+                    jsp_event_open(&s->timer, t->tid, setup->signo, THREAD_LATER_NS) == 0;
+    bool is_looked = setup->looker && !is_event;
+    s->timer.is_event = is_event;
+    s->is_observed = setup->looker && is_event;
+    s->clock = is_event ? JSP_CLOCK_CPU : setup->clock;
+    s->delay.has_timer = false;
     t->looker = NULL;
+    t->looks = setup->looker ? NULL : setup->looks;
+    t->n_cut_before = jsp_counted(&s->n_cut_calls);
+    t->n_again_before = jsp_counted(&s->n_again_calls);
+    thread_owe_nothing(s);
     /* ORDER: relaxed. See jsp_sampled_is_looked. */
-    atomic_store_explicit(&t->sampled.is_looked, false, memory_order_relaxed);
-    return thread_arm_timer(t, setup);
+    atomic_store_explicit(&s->is_looked, is_looked, memory_order_relaxed);
+    if (!is_looked)
+        return thread_arm_timer(t, setup);
+    thread_arm_looked(t, setup);
+    return 0;
 }
 
 /* Wait until `is` is false. Return false after a second: the thread is stopped in
@@ -364,7 +384,8 @@ static void thread_leave_looker(struct jsp_thread *t)
  * looker's signal; return 0 if it is not due yet. */
 static uint64_t thread_late_ns(const struct jsp_thread *t, uint64_t due_ns)
 {
-    enum jsp_clock clock = jsp_sampled_is_looked(&t->sampled) ? JSP_CLOCK_WALL : t->sampled.clock;
+    enum jsp_clock clock = jsp_sampled_is_looked(&t->sampled) ? JSP_CLOCK_WALL
+                                                              : t->sampled.clock;
     uint64_t now = jsp_now_ns(thread_clock(t, clock));
     return now > due_ns ? now - due_ns : 0;
 }
@@ -397,7 +418,7 @@ static void thread_mark(struct jsp_thread *t, uint64_t due_ns, uint64_t late_ns)
 
 void jsp_thread_look(struct jsp_thread *t)
 {
-    uint64_t due = jsp_counted(&t->sampled.due_ns);
+    uint64_t due = jsp_sampled_due_ns(&t->sampled);
     t->unseen.so_far = 0;
     if (due == UINT64_MAX) /* no signal is under way */
         return;
@@ -408,7 +429,7 @@ void jsp_thread_look(struct jsp_thread *t)
 
 void jsp_thread_rearm(struct jsp_thread *t)
 {
-    uint64_t due = jsp_counted(&t->sampled.due_ns), late = thread_late_ns(t, due);
+    uint64_t due = jsp_sampled_due_ns(&t->sampled), late = thread_late_ns(t, due);
     if (!thread_is_armed(t))
         return;
     if (late > JSP_UNSEEN_LATE_NS)
@@ -420,8 +441,9 @@ void jsp_thread_rearm(struct jsp_thread *t)
 /* Count the expirations due until now as lost: no signal will come for them. */
 static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
 {
-    uint32_t passed = jsp_sampled_is_looked(&t->sampled) ? jsp_sampled_take_owed(&t->sampled)
-                                           : jsp_tick_passed(&t->sampled.tick, now);
+    uint32_t passed = jsp_sampled_take_owed(&t->sampled);
+    if (!jsp_sampled_is_looked(&t->sampled))
+        passed += jsp_tick_passed(&t->sampled.tick, now);
     uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
     *loss += passed;
     t->unseen.so_far = 0;
@@ -455,13 +477,17 @@ void jsp_thread_disarm(struct jsp_thread *t)
     thread_report_allocs(&t->sampled, false);
     if (!thread_wait(t, jsp_sampled_inside))
         t->stuck = true;
-    uint64_t late = thread_late_ns(t, jsp_counted(&t->sampled.due_ns));
+    uint64_t late = thread_late_ns(t, jsp_sampled_due_ns(&t->sampled));
     bool is_kept_from = late && thread_is_kept_from(t, late);
-    if (jsp_sampled_is_looked(&t->sampled))
+    if (t->looker)
         thread_leave_looker(t);
-    else if (t->sampled.timer.is_event)
+    if (t->looks) {
+        t->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled.n_cut_calls) - t->n_cut_before;
+        t->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled.n_again_calls) - t->n_again_before;
+    }
+    if (t->sampled.timer.is_event)
         jsp_event_close(&t->sampled.timer);
-    else
+    else if (!jsp_sampled_is_looked(&t->sampled))
         thread_end_timer(t, t->sampled.timer.posix);
     uint64_t now[JSP_N_CLOCKS];
     thread_now(t, now);

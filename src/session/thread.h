@@ -45,7 +45,10 @@ struct jsp_thread_setup {
     enum jsp_clock clock;
     int signo;
     struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer ... */
-    bool events;               /* ... or, if the kernel gives one, an event; see event.h */
+    bool events;               /* ... or, if the kernel gives one, an event; see event.h. With a
+                                * looker, that looks at the rest of the time */
+    uint64_t *looks;           /* borrowed; by enum jsp_look, JSP_LOOK_CUT and JSP_LOOK_AGAIN are
+                                * added to where there is no looker */
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */
     uint32_t alloc;                 /* bytes from one sample to the next */
     struct jsp_tasks_shared *tasks; /* borrowed */
@@ -101,11 +104,13 @@ struct jsp_thread {
     struct jsp_unseen unseen;
     uint64_t armed_at[JSP_N_CLOCKS];
     uint64_t armed_ns[JSP_N_CLOCKS]; /* time armed, without the current interval */
+    uint64_t *looks;         /* as in the setup; NULL: the looker counts */
+    uint64_t n_cut_before, n_again_before; /* what they count, when it was armed */
     bool is_scheduled;       /* its switches are counted, see sched.h */
     uint64_t delayed_ns;     /* time that it had waited for a processor before */
     uint64_t migrated;       /* how often it had gone to another one before */
     struct jsp_sched_ring *switches; /* owned; NULL: they are only counted */
-    struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer */
+    struct jsp_looker *looker;   /* borrowed; NULL: the thread has a timer or an event alone */
     struct jsp_counts counts; /* as of the drain's last pass */
     struct jsp_counts before;    /* counted for earlier files; not in `counts` */
     struct jsp_tasks_counts task_counts, tasks_written, tasks_before; /* the same of its tasks */

@@ -26,7 +26,7 @@ static bool delay_draw(struct jsp_sampled *self, const struct jsp_arrival *a, ui
     d->n_set++;
     d->stops = stops;
     /* ORDER: relaxed. Threads that look from outside take it as a hint. */
-    atomic_store_explicit(&self->due_ns, at_ns, memory_order_relaxed);
+    atomic_store_explicit(&self->owed_ns, at_ns, memory_order_relaxed);
     return true;
 }
 

@@ -32,10 +32,10 @@ static uint32_t sample_waited(const siginfo_t *info, uint64_t due_ns)
 
 /* Return the thread's CPU clock. The looker has just read it before it sent a signal that comes in
  * time. To read it here is a system call, while what it returns differs by 50 us. */
-static uint64_t sample_ran(const struct jsp_sampled *self, bool is_looked, uint64_t late_ns)
+static uint64_t sample_ran(const struct jsp_sampled *self, bool is_sent, uint64_t late_ns)
 {
     uint64_t last_ns = self->last_ns[JSP_CLOCK_CPU];
-    if (!is_looked || late_ns >= JSP_HIDDEN_PROMPT_NS)
+    if (!is_sent || late_ns >= JSP_HIDDEN_PROMPT_NS)
         return jsp_now_ns(CLOCK_THREAD_CPUTIME_ID);
     return self->told_ran_ns > last_ns ? self->told_ran_ns : last_ns;
 }
@@ -43,16 +43,16 @@ static uint64_t sample_ran(const struct jsp_sampled *self, bool is_looked, uint6
 /* Describe the arrival of a signal of the looker's, or of a timer on `clock` that was due at this
  * time. (By pointer: gcc reserves the stack of a value that is returned twice.) */
 static void sample_arrival(struct jsp_arrival *a, const struct jsp_sampled *self,
-                           const siginfo_t *info, bool is_looked, uint64_t due_ns)
+                           const siginfo_t *info, bool is_sent, uint64_t due_ns)
 {
     /* the looker looks at elapsed time, whatever clock it counts */
-    a->clock = is_looked ? JSP_CLOCK_WALL : self->clock;
+    a->clock = is_sent ? JSP_CLOCK_WALL : self->clock;
     a->due_ns = due_ns;
-    a->overrun = is_looked                ? sample_waited(info, a->due_ns)
-                 : self->timer.is_event   ? 0
-                                          : (uint32_t)info->si_overrun;
+    a->overrun = is_sent                ? sample_waited(info, a->due_ns)
+                 : self->timer.is_event ? 0
+                                        : (uint32_t)info->si_overrun;
     a->now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
-    a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_looked, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
+    a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_sent, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
     uint64_t now = a->now_ns[a->clock];
     a->late_ns = now > a->due_ns ? now - a->due_ns : 0;
     a->ran_ns = a->now_ns[JSP_CLOCK_CPU] - self->last_ns[JSP_CLOCK_CPU];
@@ -104,10 +104,9 @@ static _Atomic uint64_t *sample_loss(struct jsp_sampled *self, ptrdiff_t room, b
 /* Note in the record what the thread was doing. */
 static void sample_note(struct jsp_sampled *self)
 {
-    bool is_looked = jsp_sampled_is_looked(self);
     jsp_sampled_note_wait(self);
-    self->record->waited = is_looked ? self->met_waited : 0;
-    if (!self->record->state.state && is_looked)
+    self->record->waited = self->met_waited;
+    if (!self->record->state.state)
         self->record->state = self->met;
 }
 
@@ -155,11 +154,18 @@ static uint64_t sample_cost(uint64_t enough, const struct jsp_arrival *a)
     return cpu_cost < cost ? cpu_cost : cost;
 }
 
+/* Return true if the looker has sent the signal, and no timer or event of the thread's own. */
+static bool sample_is_sent(const struct jsp_sampled *self, const siginfo_t *info)
+{
+    return jsp_sampled_is_looked(self) ||
+           (self->timer.is_event && !jsp_timer_sent(&self->timer, info));
+}
+
 /* Count a signal of a timer that was disarmed, unless its expiration was already
  * counted. */
-static void sample_late(struct jsp_sampled *self)
+static void sample_late(struct jsp_sampled *self, const siginfo_t *info)
 {
-    if (jsp_sampled_is_looked(self)) /* counted as owed */
+    if (sample_is_sent(self, info)) /* counted as owed */
         return;
     /* ORDER: relaxed. The other writer stores it while it disarms the timer. */
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
@@ -168,11 +174,18 @@ static void sample_late(struct jsp_sampled *self)
     jsp_count(&self->lost[JSP_LOST_LATE], 1);
 }
 
-/* Return the weight of the sample. The two kinds of sources count it in different places. */
-static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
+/* Return the weight of the sample: the points of the thread's own timer or event, and those that
+ * the looker has counted. */
+static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns, bool is_sent)
 {
-    if (!jsp_sampled_is_looked(self))
-        return jsp_tick_weigh(&self->tick, now_ns);
+    uint32_t points = is_sent ? 0 : jsp_tick_weigh(&self->tick, now_ns);
+    self->met = (struct jsp_rec_state){ .state = self->is_observed ? JSP_STATE_RUNNING
+                                                                   : JSP_STATE_UNKNOWN };
+    self->met_waited = 0;
+    self->met_awake = true;
+    /* ORDER: acquire, pairs with the looker's release add: what it told is seen. */
+    if (!atomic_load_explicit(&self->owed, memory_order_acquire))
+        return points;
     self->met = self->told; /* before the looker may change it */
     /* if the sample was put off, the thread ran on then */
     self->met_awake = self->told_awake || self->delay.is_set;
@@ -182,13 +195,13 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns)
     self->met_waited = waited < weight ? (uint32_t)waited : weight;
     /* ORDER: relaxed, as above. */
     atomic_fetch_add_explicit(&self->waited, waited - self->met_waited, memory_order_relaxed);
-    return weight;
+    return points + weight;
 }
 
 /* Let the next sample come, under the load of all sessions. */
-static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load)
+static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_sent)
 {
-    if (!jsp_sampled_is_looked(self)) {
+    if (!is_sent) {
         jsp_timer_set(&self->timer, now_ns, jsp_sampled_expect(self, now_ns, load));
         return;
     }
@@ -200,7 +213,8 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
 static bool sample_has_cut(const struct jsp_sampled *self, const void *ucontext)
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
-    return jsp_sampled_is_looked(self) && jsp_regs_call(regs).result == (uint64_t)-EINTR &&
+    return (jsp_sampled_is_looked(self) || self->timer.is_event) &&
+           jsp_regs_call(regs).result == (uint64_t)-EINTR &&
            jsp_regs_may_follow(regs, JSP_CALL_ANY);
 }
 
@@ -261,10 +275,10 @@ static void sample_put_off(struct jsp_sampled *self, const struct jsp_arrival *a
 
 /* Store the sample with its weight, or count it. `left`: see sample_left. */
 static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
-                         _Atomic uint64_t *loss, uint64_t left)
+                         _Atomic uint64_t *loss, uint64_t left, bool is_sent)
 {
     uint64_t now = a->now_ns[a->clock];
-    uint32_t weight = sample_weigh(self, now - left);
+    uint32_t weight = sample_weigh(self, now - left, is_sent);
     jsp_count(&self->expirations, weight);
     if (!loss) { /* else the record may be in use */
         self->record->time_ns = a->now_ns[JSP_CLOCK_WALL];
@@ -280,7 +294,7 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    sample_next(self, now, others + self->tick.load);
+    sample_next(self, now, others + self->tick.load, is_sent);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, a);
     jsp_tick_spent(&self->tick, cost);
@@ -298,16 +312,17 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
         if (is_asked)
             sample_answer(self, JSP_OFFER_NONE);
-        sample_late(self);
+        sample_late(self, info);
         return false;
     }
-    bool is_looked = jsp_sampled_is_looked(self) && !is_asked;
-    uint64_t due_ns = is_asked    ? self->offer_ns[JSP_CLOCK_CPU]
-                      : is_looked ? jsp_counted(&self->due_ns)
-                                  : self->tick.due_ns;
+    bool is_sent = !is_asked && sample_is_sent(self, info);
+    bool is_looked = is_sent && jsp_sampled_is_looked(self);
+    uint64_t due_ns = is_asked  ? self->offer_ns[JSP_CLOCK_CPU]
+                      : is_sent ? jsp_counted(&self->owed_ns)
+                                : self->tick.due_ns;
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
-    sample_arrival(&a, self, info, is_looked, due_ns);
+    sample_arrival(&a, self, info, is_sent, due_ns);
     if (is_asked) /* its timer fires once */
         a.overrun = UINT32_MAX;
     if (is_looked && sample_is_early(self, info, &a))
@@ -321,7 +336,7 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     else if (is_asked)
         sample_offer(self, &a, loss);
     else
-        sample_count(self, &a, loss, hidden ? sample_left(&a) : 0);
+        sample_count(self, &a, loss, hidden ? sample_left(&a) : 0, is_sent);
     if (sample_has_cut(self, ucontext))
         sample_mend(self, &a, ucontext, room);
     return !loss && !is_asked && !is_later;
@@ -372,16 +387,18 @@ static __attribute__((noinline)) void sample_pass_on(int sig, siginfo_t *info, v
 }
 
 /* Return false if a sample is under way, into which, for instance, the handler of a fault
- * let the signal through. That sample owns the record; the next one counts this
- * expiration by the clock. */
+ * let the signal through, or if the looker stores one. That sample owns the record; the next one
+ * counts this expiration by the clock. */
 static bool sample_begin(struct jsp_sampled *self)
 {
     /* ORDER: relaxed. Only this thread's handler stores it. */
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_relaxed);
-    if (seq & 1)
+    /* ORDER: seq_cst, before the load of `armed`; see S1. The looker may begin at the same time, if
+     * the signal is of an event. */
+    if (seq & 1 || !atomic_compare_exchange_strong_explicit(&self->seq, &seq, seq + 1,
+                                                            memory_order_seq_cst, /* ORDER: above */
+                                                            memory_order_relaxed)) /* ORDER: no */
         return false;
-    /* ORDER: seq_cst, before the load of `armed`; see S1. */
-    atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
     /* ORDER: relaxed. Only this thread reads it. */
     atomic_store_explicit(&self->is_inside, true, memory_order_relaxed);
     return true;
@@ -398,7 +415,7 @@ static void sample_end(struct jsp_sampled *self)
 
 /* Count the expiration; the stack has no room for more. The timer's interval brings the
  * next signal. */
-static void sample_lose(struct jsp_sampled *self, bool is_asked)
+static void sample_lose(struct jsp_sampled *self, const siginfo_t *info, bool is_asked)
 {
     if (is_asked) { /* nothing is counted yet */
         sample_answer(self, JSP_OFFER_NONE);
@@ -406,23 +423,27 @@ static void sample_lose(struct jsp_sampled *self, bool is_asked)
     }
     /* S1. ORDER: seq_cst, as in sample_take. */
     if (!atomic_load_explicit(&self->armed, memory_order_seq_cst)) {
-        sample_late(self);
+        sample_late(self, info);
         return;
     }
-    uint32_t weight = jsp_sampled_is_looked(self) ? jsp_sampled_take_owed(self) : 1;
-    self->tick.cell++; /* no later sample includes it */
+    uint32_t weight = 1;
+    if (sample_is_sent(self, info))
+        weight = jsp_sampled_take_owed(self);
+    else
+        self->tick.cell++; /* no later sample includes it */
     jsp_count(&self->expirations, weight);
     jsp_count(&self->lost[JSP_LOST_STACK], weight);
 }
 
-/* Return true if this signal is for the session: a timer's for its own one. A looker's is for
- * all sessions to which one is under way, because the kernel keeps one pending signal of a
- * number and drops others, also those of other sessions. Where none is under way, the looker
+/* Return true if this signal is for the session: a timer's or an event's for its own one. A
+ * looker's is for all sessions to which one is under way, because the kernel keeps one pending
+ * signal of a number and drops others, also those of other sessions. Where none is under way, the looker
  * sent this one again, while the first one came after all; and it may be using `seq`. */
-static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampled *whose, int sig)
+static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampled *whose, int sig,
+                          const siginfo_t *info)
 {
-    if (!jsp_sampled_is_looked(self))
-        return self == whose;
+    if (self == whose && !sample_is_sent(self, info))
+        return true;
     /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
     return self->signo == sig && atomic_load_explicit(&self->owed, memory_order_acquire);
 }
@@ -449,7 +470,7 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
 
     for (struct jsp_sampled *self = jsp_sampled_first(); self; self = self->next) {
         bool is_asked = sample_takes_up(self, whose);
-        if (!is_asked && !sample_is_for(self, whose, sig))
+        if (!is_asked && !sample_is_for(self, whose, sig, info))
             continue;
         if (!sample_begin(self)) {
             if (is_asked)
@@ -461,7 +482,7 @@ void jsp_sample_handle(int sig, siginfo_t *info, void *ucontext)
                                         (uintptr_t)__builtin_frame_address(0));
         bool walked = false;
         if (room < JSP_STACK_COUNT)
-            sample_lose(self, is_asked);
+            sample_lose(self, info, is_asked);
         else
             walked = sample_take(self, info, ucontext, room, is_asked);
         sample_end(self);

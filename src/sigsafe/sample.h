@@ -100,7 +100,7 @@ struct jsp_delay {
     timer_t timer;   /* of the elapsed time */
 
     /* Written by the handler. */
-    bool is_set;     /* the timer will bring the sample, at due_ns of struct jsp_sampled */
+    bool is_set;     /* the timer will bring the sample, at owed_ns of struct jsp_sampled */
     uint32_t n_set;  /* how often it was set for this sample */
     uint64_t most_ns; /* the longest delay of this sample */
     uint64_t naps;   /* how often the thread had gone to sleep at the last signal ... */
@@ -129,6 +129,9 @@ struct jsp_sampled {
     /* Written by the thread that arms and disarms, under the session's lock. */
     _Atomic bool armed;
     _Atomic bool is_looked; /* the looker sends the signals, see owed; there is no timer */
+    /* `timer`, an event, counts the time that it runs; the looker counts the other, and sends a
+     * signal for it where it must */
+    bool is_observed;
     struct jsp_timer timer;
     enum jsp_clock clock; /* its expirations count time of this clock */
     _Atomic int signo;
@@ -150,10 +153,10 @@ struct jsp_sampled {
     _Atomic bool is_inside; /* this thread is in the handler, which uses the record */
     _Atomic uint64_t expirations, lost[JSP_N_LOSSES]; /* by enum jsp_loss */
     _Atomic uint64_t handler_ns;
-    /* The tick's due_ns, for threads that look from outside. Under the looker: the elapsed
-     * time at which `owed` became nonzero, or to which the handler has put the sample off;
-     * UINT64_MAX: `owed` is 0. */
-    _Atomic uint64_t due_ns;
+    _Atomic uint64_t due_ns; /* the tick's, for threads that look from outside */
+    /* the elapsed time at which `owed` became nonzero, or to which the handler has put the sample
+     * off; UINT64_MAX: `owed` is 0 */
+    _Atomic uint64_t owed_ns;
     /* for the looker: system calls that its signals interrupted, and of which the host does not
      * know because they were made again */
     _Atomic uint64_t n_cut_calls, n_again_calls;
@@ -228,6 +231,13 @@ static inline bool jsp_sampled_is_looked(const struct jsp_sampled *self)
 {
     /* ORDER: relaxed. It changes while the thread is disarmed; a late signal may come then. */
     return atomic_load_explicit(&self->is_looked, memory_order_relaxed);
+}
+
+/* Return when the expiration is due that is to come, by the clock that counts it: the elapsed time
+ * under the looker; UINT64_MAX: none is under way. */
+static inline uint64_t jsp_sampled_due_ns(const struct jsp_sampled *self)
+{
+    return jsp_counted(jsp_sampled_is_looked(self) ? &self->owed_ns : &self->due_ns);
 }
 
 /* Return the part that all signal values of this copy of the library share. Another

@@ -158,7 +158,7 @@ uint32_t jsp_sampled_take_owed(struct jsp_sampled *self)
     self->delay.is_set = false;
     /* ORDER: relaxed. The exchange below publishes it: the looker, which reads the 0 of
      * `owed`, stores its own time afterwards. */
-    atomic_store_explicit(&self->due_ns, UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&self->owed_ns, UINT64_MAX, memory_order_relaxed);
     /* L1. ORDER: acq_rel, pairs with the looker's acquire load and its release add of
      * `owed`. */
     uint64_t owed = atomic_exchange_explicit(&self->owed, 0, memory_order_acq_rel);
@@ -192,7 +192,7 @@ bool jsp_sampled_counts(struct jsp_sampled *self, struct jsp_counts *out)
             .alloc_bytes = sampled_bytes(self),
             .alloc_lost = jsp_counted(&self->alloc.n_lost),
             .alloc_untold = jsp_counted(&self->alloc.n_untold),
-            .due_ns = jsp_counted(&self->due_ns),
+            .due_ns = jsp_sampled_due_ns(self),
             /* ORDER: acquire, pairs with the ring's R2, for a caller that pops up to
              * here. */
             .ring_tail = atomic_load_explicit(&self->ring.tail, memory_order_acquire),
@@ -243,10 +243,12 @@ static enum jsp_put sampled_put(struct jsp_sampled *self, struct jsp_record *rec
     if (atomic_load_explicit(&self->owed, memory_order_acquire))
         return JSP_PUT_BUSY;
     uint32_t seq = atomic_load_explicit(&self->seq, memory_order_acquire); /* ORDER: above */
-    if (seq & 1)
+    /* ORDER: seq_cst, before the load of `armed`; see S1 in sample.c. The handler of an event may
+     * begin at the same time. */
+    if (seq & 1 || !atomic_compare_exchange_strong_explicit(&self->seq, &seq, seq + 1,
+                                                            memory_order_seq_cst, /* ORDER: above */
+                                                            memory_order_relaxed)) /* ORDER: no */
         return JSP_PUT_BUSY;
-    /* ORDER: seq_cst, before the load of `armed`; see S1 in sample.c. */
-    atomic_store_explicit(&self->seq, seq + 1, memory_order_seq_cst);
     /* S1. ORDER: seq_cst, as in sample.c. */
     bool is_on = is_disarmed ||
                  atomic_load_explicit(&self->armed, memory_order_seq_cst); /* ORDER: above */

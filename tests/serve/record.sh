@@ -46,7 +46,7 @@ run report --clock cpu both.cap
 has 'CPU time'
 run record --clock cpu,wall --source timer $pid
 is_rc 2
-says '--clock=cpu,wall needs --source=looker'
+says '--clock=cpu,wall: not together with --source=timer'
 stop $pid
 JSPROF_CONTROL=1
 export JSPROF_CONTROL

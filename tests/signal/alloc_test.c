@@ -350,7 +350,7 @@ TEST(allocations_after_a_wait_for_a_processor_are_not_freed_by_it)
     uint64_t blocks = 0;
     o.alloc = ALL;
     o.ring_bytes = 1 << 26;
-    o.flags |= JSPROF_LOOKER;
+    host_choose(&o, "looker");
     sched_getaffinity(0, sizeof all, &all);
     CPU_ZERO(&one);
     for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)

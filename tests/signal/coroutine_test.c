@@ -155,7 +155,7 @@ static bool begin(void)
         return false;
     }
     /* On a busy machine the looker mostly finds it where it was preempted, in swapcontext. */
-    setenv("HOST_TIMER", "1", 1);
+    setenv("HOST_SOURCE", "timer", 1);
     if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
         return false;
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);

@@ -73,7 +73,7 @@ static int own_session(void)
         return 4;
     host_free(&h);
     struct sigaction now;
-    sigaction(SIGPROF, NULL, &now);
+    sigaction(host_signo(), NULL, &now);
     return now.sa_handler == SIG_DFL ? 0 : 5;
 }
 
@@ -134,7 +134,7 @@ static void look_at_the_mask(void)
 {
     sigset_t mask;
     pthread_sigmask(SIG_BLOCK, NULL, &mask);
-    held_back = sigismember(&mask, SIGPROF) == 1;
+    held_back = sigismember(&mask, host_signo()) == 1;
 }
 
 /* Copying page tables takes longer than the period: unless the signal waits, some
@@ -225,7 +225,7 @@ TEST(signal_that_waits_during_exec_does_not_reach_the_new_program)
 {
     for (int i = 0; i < 4; i++) {
         jsprof_options options = host_options(1000, i % 2 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU);
-        options.flags |= i / 2 ? (uint32_t)JSPROF_TIMER : 0;
+        host_choose(&options, i / 2 ? "timer" : "looker");
         pid_t child = fork();
         if (child == 0) {
             alarm(60);

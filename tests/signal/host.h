@@ -104,12 +104,31 @@ static inline void host_burn_ms(uint64_t ms)
             sink = sink + (uint64_t)i;
 }
 
-/* In the environment, HOST_TIMER: signals of timers. See tests/signal/timer.sh. */
+/* What sends the signals: the looker, or what HOST_SOURCE says in the environment, timer or perf.
+ * See tests/signal/sources.sh. */
+static inline const char *host_source(void)
+{
+    const char *source = getenv("HOST_SOURCE");
+    return source ? source : "looker";
+}
+
+/* The signal of that source. */
+static inline int host_signo(void)
+{
+    return strcmp(host_source(), "perf") == 0 ? SIGURG : SIGPROF;
+}
+
 static inline jsprof_options host_options(uint32_t hz, int clock)
 {
-    uint32_t flags = getenv("HOST_TIMER") ? (uint32_t)JSPROF_TIMER : 0;
-    return (jsprof_options){ .size = sizeof(jsprof_options), .hz = hz, .clock = clock,
-                             .flags = flags };
+    jsprof_options options = { .size = sizeof options, .hz = hz, .clock = clock };
+    CHECK_EQ(jsprof_options_set(&options, "source", host_source()), 0);
+    return options;
+}
+
+/* The same by a source that the test chooses. */
+static inline void host_choose(jsprof_options *options, const char *source)
+{
+    CHECK_EQ(jsprof_options_set(options, "source", source), 0);
 }
 
 static inline int host_open_with(struct host *h, jsprof_options options)

@@ -11,7 +11,7 @@
 static inline jsprof_options faults_options(int clock, uint32_t hz)
 {
     jsprof_options options = host_options(hz, clock);
-    options.flags |= JSPROF_LOOKER;
+    host_choose(&options, "looker");
     return options;
 }
 

@@ -230,7 +230,6 @@ TEST(capture_names_the_source_and_why_it_is_not_the_looker)
     jsprof_options wall = faults_options(JSPROF_CLOCK_CPU, 1000), alone = wall, timers = wall;
     wall.clock = JSPROF_CLOCK_WALL;
     alone.flags |= JSPROF_NO_THREAD;
-    wall.flags = 0; /* the default */
     timers.flags = JSPROF_TIMER;
     source_is(faults_options(JSPROF_CLOCK_CPU, 1000), "looker");
     source_is(wall, "looker");

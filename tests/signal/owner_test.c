@@ -29,7 +29,7 @@ static void other_plain(int sig)
 static struct sigaction now_installed(void)
 {
     struct sigaction now;
-    sigaction(SIGPROF, NULL, &now);
+    sigaction(host_signo(), NULL, &now);
     return now;
 }
 
@@ -43,12 +43,12 @@ TEST(signal_that_somebody_owns_is_refused)
 {
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
     struct host h;
-    sigaction(SIGPROF, &other, NULL);
+    sigaction(host_signo(), &other, NULL);
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
         return;
     CHECK_EQ(jsprof_start(h.prof), -EBUSY);
     CHECK(now_installed().sa_sigaction == other_handler);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
     CHECK_EQ(jsprof_start(h.prof), 0); /* nothing was left behind */
     host_finish(&h);
     CHECK(now_installed().sa_handler == SIG_DFL);
@@ -59,11 +59,11 @@ static void chain(const struct sigaction *other)
     struct host h;
     jsprof_thread *me;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
-    options.flags = JSPROF_CHAIN;
+    options.flags |= JSPROF_CHAIN;
     options.hz = HOST_LATE ? 20 : 1000;
     host_recount(&others);
     host_recount(&others_ours);
-    sigaction(SIGPROF, other, NULL);
+    sigaction(host_signo(), other, NULL);
     if (!host_begin_with(&h, options, &me))
         return;
     uint64_t began = host_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -81,9 +81,9 @@ static void chain(const struct sigaction *other)
     host_finish(&h);
     CHECK(now_installed().sa_sigaction == other->sa_sigaction);
     host_recount(&others);
-    raise(SIGPROF);
+    raise(host_signo());
     CHECK_EQ(host_counted(&others), 1);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
 }
 
 TEST(chained_owner_gets_its_signals_and_none_of_ours)
@@ -118,26 +118,26 @@ TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
     struct sigaction top = { .sa_sigaction = on_top, .sa_flags = SA_SIGINFO };
     struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
-    options.flags = JSPROF_CHAIN;
+    options.flags |= JSPROF_CHAIN;
     host_recount(&others);
     host_recount(&lowest);
-    signal(SIGPROF, at_the_bottom);
+    signal(host_signo(), at_the_bottom);
     if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
         return;
-    sigaction(SIGPROF, &top, &below);
-    raise(SIGPROF);
+    sigaction(host_signo(), &top, &below);
+    raise(host_signo());
     CHECK_EQ(host_counted(&others), 1);
     for (uint32_t run = 1; run <= 3; run++) {
         CHECK_EQ(jsprof_stop(h.prof), 0);
         CHECK_EQ(jsprof_start(h.prof), 0); /* now each has the other below it */
-        raise(SIGPROF);
+        raise(host_signo());
         CHECK_EQ(host_counted(&others), 2 * run);
-        raise(SIGPROF);
+        raise(host_signo());
         CHECK_EQ(host_counted(&others), 2 * run + 1);
     }
     CHECK_EQ(host_counted(&lowest), 7);
     host_finish(&h);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
 }
 
 static sigjmp_buf deadline;
@@ -157,21 +157,21 @@ TEST(chained_handler_that_jumps_out_is_called_the_next_time_too)
     struct sigaction other = { .sa_handler = leap, .sa_flags = SA_ONSTACK };
     struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
-    options.flags = JSPROF_CHAIN;
+    options.flags |= JSPROF_CHAIN;
     sigaltstack(&alt, NULL);
-    sigaction(SIGPROF, &other, NULL);
+    sigaction(host_signo(), &other, NULL);
     if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
         return;
     volatile int jumps = 0;
     for (volatile int i = 0; i < 3; i = i + 1) {
         if (sigsetjmp(deadline, 1) == 0)
-            raise(SIGPROF);
+            raise(host_signo());
         else
             jumps = jumps + 1;
     }
     CHECK_EQ(jumps, 3);
     host_finish(&h);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
     alt.ss_flags = SS_DISABLE;
     sigaltstack(&alt, NULL);
 }
@@ -180,14 +180,14 @@ TEST(chained_handler_that_jumps_out_is_called_the_next_time_too)
 TEST(timer_of_another_copy_of_the_library_is_passed_on)
 {
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = host_signo() };
     struct itimerspec soon = { .it_value = { 0, 1000000 } };
     struct host h;
     timer_t timer;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
-    options.flags = JSPROF_CHAIN;
+    options.flags |= JSPROF_CHAIN;
     host_recount(&others_ours);
-    sigaction(SIGPROF, &other, NULL);
+    sigaction(host_signo(), &other, NULL);
     if (!CHECK_EQ(host_open_with(&h, options), 0) || !CHECK_EQ(jsprof_start(h.prof), 0))
         return;
     event.sigev_value.sival_ptr =
@@ -198,7 +198,7 @@ TEST(timer_of_another_copy_of_the_library_is_passed_on)
     CHECK_EQ(host_counted(&others_ours), 1);
     timer_delete(timer);
     host_finish(&h);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
 }
 
 /* It is pending when the session ends; the default action would kill us. */
@@ -209,16 +209,16 @@ TEST(signal_that_arrives_after_stop_kills_nobody)
         jsprof_thread *me;
         if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
             return;
-        host_mask(SIG_BLOCK, SIGPROF);
+        host_mask(SIG_BLOCK, host_signo());
         if (i % 2)
-            raise(SIGPROF); /* kernels throw a timer's away together with the timer */
+            raise(host_signo()); /* kernels throw a timer's away together with the timer */
         sigset_t pending;
         do
             sigpending(&pending);
-        while (!sigismember(&pending, SIGPROF));
+        while (!sigismember(&pending, host_signo()));
         CHECK_EQ(jsprof_stop(h.prof), 0);
         CHECK(now_installed().sa_handler == SIG_DFL);
-        host_mask(SIG_UNBLOCK, SIGPROF);
+        host_mask(SIG_UNBLOCK, host_signo());
         host_finish(&h);
     }
 }
@@ -226,7 +226,7 @@ TEST(signal_that_arrives_after_stop_kills_nobody)
 static jsprof_options timer_options(uint32_t hz)
 {
     jsprof_options options = host_options(hz, JSPROF_CLOCK_CPU);
-    options.flags |= JSPROF_TIMER;
+    host_choose(&options, "timer");
     return options;
 }
 
@@ -234,10 +234,10 @@ static jsprof_options timer_options(uint32_t hz)
 static void deliver(const jsprof_thread *t)
 {
     const struct jsp_sampled *sampled = (const void *)t;
-    siginfo_t info = { .si_signo = SIGPROF, .si_code = SI_TIMER };
+    siginfo_t info = { .si_signo = host_signo(), .si_code = SI_TIMER };
     ucontext_t context = { 0 }; /* registers that lead nowhere: the stack ends at once */
     info.si_value.sival_ptr = jsp_sample_value(sampled->number);
-    jsp_sample_handle(SIGPROF, &info, &context);
+    jsp_sample_handle(host_signo(), &info, &context);
 }
 
 TEST(signal_that_arrives_after_stop_is_counted_as_late)
@@ -278,10 +278,10 @@ TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
     struct sigaction ours;
     if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
         return;
-    sigaction(SIGPROF, NULL, &ours);
-    signal(SIGPROF, SIG_IGN);
+    sigaction(host_signo(), NULL, &ours);
+    signal(host_signo(), SIG_IGN);
     host_burn_ms(20);
-    sigaction(SIGPROF, &ours, NULL);
+    sigaction(host_signo(), &ours, NULL);
     jsprof_push(me, "after", NULL, 0);
     host_sampled(&h, 10);
     jsprof_pop(me);

@@ -70,7 +70,7 @@ static int close_with_timers_kept(struct host *h, jsprof_thread *me)
     (void)me;
     int err = close_in_sandbox(h, calls, 1);
     /* It was stopped, so there is no reason to stay. */
-    return err || installed(SIGPROF).sa_handler == SIG_DFL ? err : 3;
+    return err || installed(host_signo()).sa_handler == SIG_DFL ? err : 3;
 }
 
 TEST(sandbox_that_refuses_timer_delete_kills_nobody_after_close)
@@ -92,12 +92,12 @@ TEST(sandbox_that_refuses_timer_settime_too_kills_nobody_after_close)
 
 static int reset_before_close(struct host *h, jsprof_thread *me)
 {
-    host_mask(SIG_BLOCK, SIGPROF);
-    signal(SIGPROF, SIG_DFL);
+    host_mask(SIG_BLOCK, host_signo());
+    signal(host_signo(), SIG_DFL);
     int err = close_with_timers_going_on(h, me);
     if (err)
         return err;
-    host_mask(SIG_UNBLOCK, SIGPROF);
+    host_mask(SIG_UNBLOCK, host_signo());
     rest(AFTER_NS);
     return 0;
 }
@@ -134,14 +134,14 @@ static bool is_pending(int signo)
 static int close_with_one_pending(struct host *h, jsprof_thread *me)
 {
     (void)me;
-    host_mask(SIG_BLOCK, SIGPROF);
-    while (!is_pending(SIGPROF))
+    host_mask(SIG_BLOCK, host_signo());
+    while (!is_pending(host_signo()))
         rest(1000000);
-    signal(SIGPROF, SIG_DFL);
+    signal(host_signo(), SIG_DFL);
     if (jsprof_close(h->prof) < 0)
         return 2;
-    host_mask(SIG_UNBLOCK, SIGPROF);
-    return installed(SIGPROF).sa_handler == SIG_DFL ? 0 : 3;
+    host_mask(SIG_UNBLOCK, host_signo());
+    return installed(host_signo()).sa_handler == SIG_DFL ? 0 : 3;
 }
 
 TEST(host_that_sets_the_default_action_is_not_killed_after_close)
@@ -172,9 +172,9 @@ static int go_on(struct host *h, int signo)
 static int reset_while_blocked(struct host *h, jsprof_thread *me)
 {
     (void)me;
-    host_mask(SIG_BLOCK, SIGPROF);
-    signal(SIGPROF, SIG_DFL);
-    return go_on(h, SIGPROF);
+    host_mask(SIG_BLOCK, host_signo());
+    signal(host_signo(), SIG_DFL);
+    return go_on(h, host_signo());
 }
 
 TEST(handler_is_put_back_where_the_host_set_the_default_action)

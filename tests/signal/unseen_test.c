@@ -1,5 +1,5 @@
 /* unseen_test.c - each expiration is kept or has a cause: time that passes while the signal can not
- * come is a loss with a name, and no function is charged with it. tests/signal/timer.sh runs this
+ * come is a loss with a name, and no function is charged with it. tests/signal/sources.sh runs this
  * with a timer for each thread, of which tests/sim knows nothing.
  *
  * SPDX-License-Identifier: MIT
@@ -93,7 +93,7 @@ TEST(thread_that_blocks_the_signal_loses_all_its_time_under_that_name)
 {
     for (int i = 0; i < N_CLOCKS; i++)
         for (uint32_t alone = 0; alone < 2; alone++) {
-            host_mask(SIG_BLOCK, SIGPROF);
+            host_mask(SIG_BLOCK, host_signo());
             if (begin(clocks[i], alone ? JSPROF_NO_THREAD : 0)) {
                 if (alone) { /* nobody looks before that */
                     host_burn_ms(100);
@@ -109,7 +109,7 @@ TEST(thread_that_blocks_the_signal_loses_all_its_time_under_that_name)
                 }
                 host_free(&h);
             }
-            host_mask(SIG_UNBLOCK, SIGPROF);
+            host_mask(SIG_UNBLOCK, host_signo());
         }
 }
 
@@ -151,10 +151,10 @@ static void taken_by(void (*handler)(int), bool gives_back)
         struct sigaction ours, other = { .sa_handler = handler };
         if (!begin(clocks[i], 0))
             return;
-        sigaction(SIGPROF, &other, &ours);
+        sigaction(host_signo(), &other, &ours);
         blocked(50);
         if (gives_back) {
-            sigaction(SIGPROF, &ours, NULL);
+            sigaction(host_signo(), &ours, NULL);
             jsprof_push(me, "work", NULL, 0);
             host_sampled(&h, 20);
             jsprof_pop(me);
@@ -162,7 +162,7 @@ static void taken_by(void (*handler)(int), bool gives_back)
         if (end())
             CHECK((host_weight(&h, "work") > 0) == gives_back || HOST_LATE);
         host_free(&h);
-        signal(SIGPROF, SIG_DFL);
+        signal(host_signo(), SIG_DFL);
     }
 }
 

@@ -19,7 +19,8 @@ static bool open_deep(struct host *h, int fd, jsprof_thread **me)
 {
     jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
     *h = (struct host){ .fd = fd };
-    options.flags |= JSPROF_USE_FD | JSPROF_TIMER;
+    host_choose(&options, "timer");
+    options.flags |= JSPROF_USE_FD;
     options.fd = fd;
     options.ring_bytes = 8 << 20;
     if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0))

@@ -72,7 +72,7 @@ static void handler_draw(struct sim_thread *t)
     d->n_set++;
     d->stops = t->stops;
     /* ORDER: relaxed, as above. */
-    atomic_store_explicit(&t->sampled->due_ns, at, memory_order_relaxed);
+    atomic_store_explicit(&t->sampled->owed_ns, at, memory_order_relaxed);
     sim_later(at, t, SIM_LOCAL);
 }
 
@@ -81,7 +81,7 @@ static bool handler_delays(struct sim_thread *t)
 {
     struct jsp_sampled *s = t->sampled;
     struct jsp_delay *d = &s->delay;
-    uint64_t due = jsp_counted(&s->due_ns), ran = sim_cpu_ns(t);
+    uint64_t due = jsp_counted(&s->owed_ns), ran = sim_cpu_ns(t);
     if (!sim.setup.is_delayed)
         return false;
     if (d->is_set) {
@@ -113,7 +113,7 @@ void sim_handle(struct sim_thread *t, enum sim_signal signal)
     /* ORDER: relaxed, as above. */
     if (!atomic_load_explicit(&s->owed, memory_order_relaxed))
         return;
-    if (s->delay.is_set && signal != SIM_LOCAL && sim.now < jsp_counted(&s->due_ns))
+    if (s->delay.is_set && signal != SIM_LOCAL && sim.now < jsp_counted(&s->owed_ns))
         return;
     if (handler_loss(t) || !handler_delays(t))
         handler_count(t);

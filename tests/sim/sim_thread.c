@@ -126,7 +126,7 @@ struct sim_thread *sim_thread(sim_script *script)
     /* ORDER: relaxed, all. There is one real thread. */
     atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
     atomic_store_explicit(&s->armed, true, memory_order_relaxed); /* ORDER: as above */
-    atomic_store_explicit(&s->due_ns, UINT64_MAX, memory_order_relaxed); /* ORDER: as above */
+    atomic_store_explicit(&s->owed_ns, UINT64_MAX, memory_order_relaxed); /* ORDER: as above */
     s->ask = &sim.ask;
     t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = -t->tid,
                                      .news = &t->news };

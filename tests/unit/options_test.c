@@ -107,7 +107,7 @@ TEST(clock_is_one_of_its_words)
     refused("clock", "wall,cpu", "clock=wall,cpu: cpu or wall is allowed");
     CHECK_EQ(set("clock", "cpu,wall"), 0);
     CHECK_EQ(options.clock, JSPROF_CLOCK_WALL);
-    CHECK(options.flags & JSPROF_LOOKER);
+    CHECK_EQ(options.flags & JSPROF_PERF, JSPROF_PERF);
 }
 
 TEST(source_is_one_of_its_words)
@@ -115,12 +115,14 @@ TEST(source_is_one_of_its_words)
     begin();
     CHECK_EQ(set("source", "looker"), 0);
     CHECK_EQ(options.flags, JSPROF_LOOKER);
-    refused("source", "tick", "source=tick: timer, looker or perf is allowed");
+    refused("source", "tick", "source=tick: auto, perf, looker or timer is allowed");
     CHECK_EQ(options.flags, JSPROF_LOOKER);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
     CHECK_EQ(options.flags, JSPROF_TIMER);
     CHECK_EQ(set("JSPROF_CLOCK", "cpu,wall"), 0);
-    CHECK_EQ(options.flags, JSPROF_LOOKER);
+    CHECK_EQ(options.flags, JSPROF_PERF);
+    CHECK_EQ(set("source", "auto"), 0);
+    CHECK_EQ(options.flags, 0);
     CHECK_EQ(set("source", "perf"), 0);
     CHECK_EQ(options.flags, JSPROF_PERF);
     CHECK_EQ(set("JSPROF_SOURCE", "timer"), 0);
