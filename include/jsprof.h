@@ -207,8 +207,9 @@ enum {
      * hundreds of bytes, and under a debugger a stop. */
     JSPROF_GDB_JIT = 1u << 14,
     /* Options.flags: sample each thread that runs by an event of the kernel's that counts its CPU
-     * time (perf_event's task clock). This is the default, unless JSPROF_LOOKER, JSPROF_TIMER or
-     * JSPROF_NO_THREAD is set; with JSPROF_NO_THREAD this flag asks for it, for the CPU clock.
+     * time (perf_event's task clock). This is the default on x86-64, unless JSPROF_LOOKER,
+     * JSPROF_TIMER or JSPROF_NO_THREAD is set; with JSPROF_NO_THREAD this flag asks for it, for the
+     * CPU clock.
      * Each sample comes when it is due, on the thread's own processor: as many as `hz` asks for,
      * in step with nothing, and true for a thread that makes system calls, however short its turns
      * are. On the wall clock the looker samples the rest of the time: threads that sleep, without

@@ -137,7 +137,7 @@ struct jsp_profile {
     uint64_t period_ns; /* period of the requested timer; 0: unknown */
     uint32_t hz;
     const struct jsp_clock_row *driver; /* the clock of that timer; NULL: unknown */
-    char clock[8], source[64], host[64], version[32], looks[384], sched[96]; /* "" if unknown */
+    char clock[8], source[96], host[64], version[32], looks[384], sched[96]; /* "" if unknown */
     bool is_relayed;   /* our samples are in another program's recording, without weights */
     bool no_proc;      /* it was recorded without /proc */
     uint64_t fold_ns;  /* equal samples of so much time are one; 0: they are not folded */

@@ -260,8 +260,9 @@ int cli_info_balance(const struct cli_capture *c, const struct cli_accounts *all
     uint64_t ended = all->all.lost[JSP_LOST_UNDELIVERED];
     info_unseen(c, all, all->all.lost[JSP_LOST_BLOCKED],
                 "threads blocked the profiler's signal, or it was ignored\n"
-                "or taken by another handler. Leave the signal (SIGPROF) unblocked and its handler "
-                "in place,\nor choose another one (signo of jsprof_options).");
+                "or taken by another handler. Leave the signal (SIGPROF; SIGURG of perf events)\n"
+                "unblocked and its handler in place, or choose another one (signo of "
+                "jsprof_options).");
     info_unseen(c, all, cli_is_ended(ended, sum->expirations) ? ended : 0,
                 "threads ended before their signals came, or slept\n"
                 "most of the time. Threads that live longer, as those of a pool do, have more "

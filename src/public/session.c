@@ -15,6 +15,13 @@
 enum {
     PUBLIC_OLDEST_STATS = offsetof(jsprof_stats, write_error) + sizeof(int),
     PUBLIC_FEW_HZ = 100, /* samples a second for which timers are exact enough */
+    /* Events are the default. They interrupt system calls that begin to wait, and only x86-64 can
+     * make those again: see again.h. */
+#ifdef __x86_64__
+    PUBLIC_EVENTS = true,
+#else
+    PUBLIC_EVENTS = false,
+#endif
 };
 
 /* -- Options ---------------------------------------------------------------- */
@@ -37,6 +44,7 @@ static bool public_is_dormant(const jsprof_options *o)
 /* Check the options, set their defaults, and fill `setup` except for the output. */
 static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 {
+    const uint32_t other = JSPROF_LOOKER | JSPROF_TIMER | JSPROF_NO_THREAD;
     int err = jsp_options_complete(o);
     *setup = (struct jsp_session_setup){
         .hz = o->hz,
@@ -56,8 +64,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL) && !o->continuous,
         .children = o->flags & JSPROF_CHILDREN,
         .looker = !(o->flags & JSPROF_TIMER),
-        .perf = o->flags & JSPROF_PERF || !(o->flags & (JSPROF_LOOKER | JSPROF_TIMER |
-                                                JSPROF_NO_THREAD)),
+        .perf = o->flags & JSPROF_PERF || (PUBLIC_EVENTS && !(o->flags & other)),
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
         .gdb_jit = o->flags & JSPROF_GDB_JIT,

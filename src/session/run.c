@@ -11,6 +11,8 @@
 #include "process.h"
 #include "signals.h"
 
+enum { RUN_SOURCE = 96 }; /* bytes of what the capture says of the source */
+
 static int run_arm_all(struct jsprof *p)
 {
     for (struct jsp_thread *t = p->threads; t; t = t->next) {
@@ -106,17 +108,30 @@ static int run_choose_signal(struct jsprof *p, int *refused)
     return p->setup.events ? 0 : run_take_signal(p, p->given.signo);
 }
 
+/* Write "looker", and why there are no events: jsprof info shows it, and so says what would allow
+ * them. */
+static void run_looker_text(const struct jsprof *p, int refused, char text[RUN_SOURCE])
+{
+    if (!p->given.perf)
+        strcpy(text, "looker");
+    else if (refused == -EACCES || refused == -EPERM)
+        strcpy(text, "looker (perf events need sysctl kernel.perf_event_paranoid=1, or "
+                     "CAP_PERFMON)");
+    else if (refused == -EBUSY)
+        strcpy(text, "looker (no perf event: the program handles SIGURG)");
+    else
+        snprintf(text, RUN_SOURCE, "looker (no perf event: error %d)", -refused);
+}
+
 /* Start the looker if it can serve and is needed: events count CPU time alone. Write into the
  * capture what sends the signals. `refused`: why there are no events. The caller holds `lock`, and
  * there is no drain thread. */
 static void run_choose_source(struct jsprof *p, int refused)
 {
-    char text[64] = "looker";
+    char text[RUN_SOURCE] = "looker and perf event";
     int err = 0;
-    if (p->setup.events)
-        strcpy(text, "looker and perf event");
-    else if (p->given.perf)
-        snprintf(text, sizeof text, "looker (no perf event: error %d)", -refused);
+    if (!p->setup.events)
+        run_looker_text(p, refused, text);
     if (!p->given.looker)
         strcpy(text, "timer");
     else if (p->setup.events && p->setup.clock == JSP_CLOCK_CPU)

@@ -57,6 +57,7 @@ static void *blocked(void *name)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPROF);
+    sigaddset(&set, SIGURG); /* of events */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     return attached(name);
 }

@@ -11,7 +11,7 @@ set -u
 SHIM=$SCRATCH/write_shim.so
 "${CC:-gcc}" -O1 -shared -fPIC -o "$SHIM" "$SRCDIR/tests/fault/shim/write.c" || exit 1
 CAP=$SCRATCH/x.cap MS=250 LONG_MS=1000
-export JSPROF_HZ=10000 JSPROF_CLOCK=wall
+export JSPROF_HZ=10000 JSPROF_CLOCK=wall JSPROF_SOURCE=looker
 
 counted() # KEY - what the stats of the host said
 {

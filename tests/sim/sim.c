@@ -70,6 +70,8 @@ void sim_charge(struct sim_thread *t)
     t->since = sim.now;
     if (t->is == SIM_ON) {
         t->cpu_ns += ns;
+        if (t->looked.has_event)
+            sim_take_events(t);
         t->left_ns -= ns < t->left_ns ? ns : t->left_ns;
         sim.process_ns += t->is_other ? 0 : ns;
         sim.spent_ns += t->is_other ? 0 : ns;

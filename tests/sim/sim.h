@@ -79,6 +79,7 @@ struct sim_thread {
     unsigned under_way; /* sent from another processor */
     uint64_t deep_at;  /* CPU time at which its timer expires; 0: never */
     uint64_t n_cut;    /* sleeps that a signal met */
+    uint64_t n_events; /* points of its event */
     struct sim_thread *next; /* in a queue, or in the list of those that leave */
     struct jsp_sampled *sampled;
     struct jsp_looked looked;
@@ -101,6 +102,7 @@ struct sim_setup {
     uint32_t hz;
     bool is_wall;     /* otherwise it counts CPU time */
     bool is_delayed;  /* the handler puts the sample off */
+    bool has_events;  /* wall clock: an event of each thread counts the time that it runs */
     uint64_t quota_ns; /* in each SIM_QUOTA_PERIOD_NS; 0: none */
     uint64_t halt_at, halt_until; /* the process is stopped; 0: never */
     uint64_t halt_each; /* and again after so long; 0: once */
@@ -193,6 +195,9 @@ void sim_later(uint64_t at, struct sim_thread *t, enum sim_signal signal);
 
 /* The thread takes this signal now. */
 void sim_handle(struct sim_thread *t, enum sim_signal signal);
+
+/* Take the samples that the thread's event has brought since the last call. */
+void sim_take_events(struct sim_thread *t);
 
 /* Charge the time since the last call to what the thread, or each thread, did meanwhile. */
 void sim_charge(struct sim_thread *t);

@@ -37,28 +37,38 @@ void sim_settle(struct sim_thread *t)
     sim_disarm(t);
     t->undelivered = jsp_looker_remove(&sim.looker, &t->looked) +
                      jsp_sampled_take_owed(t->sampled);
-    uint64_t had = t->undelivered + jsp_counted(&t->sampled->expirations);
+    uint64_t had = t->undelivered + jsp_counted(&t->sampled->expirations) - t->n_events;
     sim.left_time += jsp_looker_periods(&sim.looker, time);
+    if (t->looked.has_event)
+        sim.left_time -= jsp_looker_periods(&sim.looker, sim_cpu_ns(t) - t->begun_ns);
     sim.left_points += (int64_t)had * JSP_LOOKER_WHOLE;
     sim.slack++;
 }
 
-/* Points drawn = points reported + points owed, for this thread and its clock. */
+/* Return the points at which the looker has found that the thread ran, in JSP_LOOKER_WHOLEths. */
+static int64_t ran(const struct sim_thread *t)
+{
+    return jsp_looker_periods(&sim.looker, t->looked.ran_ns - t->begun_ns) - t->looked.balance;
+}
+
+/* Points drawn = points reported + points owed, for this thread and its clock. Those of its event
+ * are apart, and the looker leaves out those at which it ran. */
 static void check(const struct sim_thread *t)
 {
     const struct jsp_looked *k = &t->looked;
     int64_t whole = JSP_LOOKER_WHOLE;
     const struct jsp_sampled *s = t->sampled;
-    uint64_t had = jsp_counted(&s->expirations) + jsp_counted(&s->owed) + k->debt;
+    uint64_t had = jsp_counted(&s->expirations) - t->n_events + jsp_counted(&s->owed) + k->debt;
     int64_t off;
     if (sim.setup.is_wall)
-        off = (int64_t)(k->n_points - had - k->again - k->ran) - k->rest - k->slept - k->halted;
+        off = (int64_t)(k->n_points - had - k->again - k->ran) - k->rest - k->slept - k->halted -
+              (k->has_event ? (ran(t) + whole / 2) / whole : 0);
     else
-        off = (jsp_looker_periods(&sim.looker, k->ran_ns - t->begun_ns) - k->balance) / whole -
-              (int64_t)had;
+        off = ran(t) / whole - (int64_t)had;
     /* on the CPU clock each look rounds; a point that pays back for threads that are gone was
      * drawn, and nobody has it */
-    int64_t most = sim.setup.is_wall ? 0 : 1 + (int64_t)(sim.n_looks >> 16);
+    bool is_rounded = !sim.setup.is_wall || k->has_event;
+    int64_t most = is_rounded ? 1 + (int64_t)(sim.n_looks >> 16) : 0;
     bool is_bad = off < -most || (off > most && !sim.n_left);
     if (is_bad && !sim.n_bad++)
         printf("# account of thread %d is off by %lld points at %llu us\n", (int)t->tid,
@@ -86,12 +96,15 @@ static void check_all(void)
         struct sim_thread *t = sim.threads[i];
         if (t->is_other)
             continue;
+        bool is_rounded = !sim.setup.is_wall || t->looked.has_event;
+        uint64_t had = jsp_counted(&t->sampled->expirations) - t->n_events;
         drawn += sim.setup.is_wall
                      ? (int64_t)t->looked.n_points * JSP_LOOKER_WHOLE
                      : jsp_looker_periods(&sim.looker, t->looked.ran_ns - t->begun_ns);
-        known += held(t) + (int64_t)jsp_counted(&t->sampled->expirations) * JSP_LOOKER_WHOLE;
+        drawn -= t->looked.has_event ? ran(t) : 0;
+        known += held(t) + (int64_t)had * JSP_LOOKER_WHOLE;
         /* a look at a thread that ran rounds its time down, and an offer before that, too */
-        sim.slack += !sim.setup.is_wall && t->looked.ran_ns != t->checked_ns ? 2 : 0;
+        sim.slack += is_rounded && t->looked.ran_ns != t->checked_ns ? 2 : 0;
         t->checked_ns = t->looked.ran_ns;
     }
     int64_t off = drawn - known;

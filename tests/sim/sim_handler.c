@@ -20,7 +20,7 @@ static _Atomic uint64_t *handler_push(struct sim_thread *t, uint32_t weight, uin
     struct jsp_sampled *s = t->sampled;
     struct jsp_record r = { .time_ns = sim.now, .weight = weight, .taker = taker,
                             .waited = s->met_waited, .task = t->step.function + 1,
-                            .state = s->told };
+                            .state = s->met };
     _Atomic uint64_t *loss = handler_loss(t);
     jsp_count(&s->expirations, weight);
     if (!loss &&
@@ -35,6 +35,7 @@ static _Atomic uint64_t *handler_push(struct sim_thread *t, uint32_t weight, uin
 static void handler_offer(struct sim_thread *t)
 {
     struct jsp_sampled *s = t->sampled;
+    s->met = (struct jsp_rec_state){ 0 };
     s->met_waited = 0;
     s->offer_loss = handler_push(t, 0, JSP_TAKER_OFFER);
     s->offer_ns[JSP_CLOCK_WALL] = sim.now;
@@ -46,6 +47,7 @@ static void handler_offer(struct sim_thread *t)
 /* As sample_weigh. */
 static uint32_t handler_weigh(struct jsp_sampled *s)
 {
+    s->met = s->told;
     /* ORDER: relaxed, as above. */
     uint64_t waited = atomic_exchange_explicit(&s->waited, 0, memory_order_relaxed);
     uint32_t weight = jsp_sampled_take_owed(s);
@@ -119,6 +121,17 @@ void sim_handle(struct sim_thread *t, enum sim_signal signal)
         handler_count(t);
 }
 
+void sim_take_events(struct sim_thread *t)
+{
+    struct jsp_sampled *s = t->sampled;
+    uint32_t n = jsp_tick_passed(&s->tick, t->cpu_ns);
+    t->n_events += n;
+    s->met = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
+    s->met_waited = 0;
+    for (; n; n--)
+        handler_push(t, 1, JSP_TAKER_HANDLER);
+}
+
 static void handler_give(struct sim_thread *t, uint32_t function, uint64_t weight)
 {
     t->got[function] += weight;
@@ -132,9 +145,10 @@ bool sim_drain(struct sim_thread *t)
         uint64_t words[sizeof(struct jsp_record) / 8];
     } r;
     while (jsp_ring_pop(&t->sampled->ring, r.words, sizeof r.words / 8) > 0) {
-        if (r.record.taker != JSP_TAKER_AGAIN)
-            t->last = (uint32_t)r.record.task - 1;
-        handler_give(t, t->last, r.record.weight);
+        uint32_t function = (uint32_t)r.record.task - 1;
+        if (r.record.taker == JSP_TAKER_LOOKER || r.record.taker == JSP_TAKER_OFFER)
+            t->last = function;
+        handler_give(t, r.record.taker == JSP_TAKER_AGAIN ? t->last : function, r.record.weight);
         t->popped += r.record.weight;
         t->waited += r.record.waited;
         t->stopped += r.record.state.state == JSP_STATE_STOPPED ? r.record.weight : 0;

@@ -124,12 +124,13 @@ struct sim_thread *sim_thread(sim_script *script)
     jsp_ring_init(&s->ring, t->words, SIM_RING);
     s->number = (uint64_t)t->tid;
     /* ORDER: relaxed, all. There is one real thread. */
-    atomic_store_explicit(&s->is_looked, true, memory_order_relaxed);
+    atomic_store_explicit(&s->is_looked, !sim.setup.has_events, memory_order_relaxed);
     atomic_store_explicit(&s->armed, true, memory_order_relaxed); /* ORDER: as above */
     atomic_store_explicit(&s->owed_ns, UINT64_MAX, memory_order_relaxed); /* ORDER: as above */
     s->ask = &sim.ask;
     t->looked = (struct jsp_looked){ .sampled = s, .tid = t->tid, .cpu_clock = -t->tid,
-                                     .news = &t->news };
+                                     .has_event = sim.setup.has_events, .news = &t->news };
+    jsp_tick_init(&s->tick, sim.looker.period_ns, 0, (uint64_t)t->tid + sim.setup.seed);
     jsp_looker_add(&sim.looker, &t->looked);
     sim_enqueue(t, false);
     sim_dispatch(t->cpu);
