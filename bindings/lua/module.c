@@ -113,7 +113,7 @@ int jsp_lua_module_result(void)
 
 const char *jsp_lua_module_why(int err)
 {
-    return err == -EBUSY ? "another profiler took SIGPROF, samples are missing while it had it"
+    return err == -EBUSY ? "another profiler took the signal, samples are missing while it had it"
                          : jsprof_strerror(err);
 }
 

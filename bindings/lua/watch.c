@@ -7,15 +7,17 @@
 #include <signal.h>
 #include <stddef.h>
 
-static void (*watch_handler(void))(void)
+static void (*watch_handler(int signo))(void)
 {
     struct sigaction now;
-    return sigaction(SIGPROF, NULL, &now) == 0 ? (void (*)(void))now.sa_sigaction : NULL;
+    return sigaction(signo, NULL, &now) == 0 ? (void (*)(void))now.sa_sigaction : NULL;
 }
 
 void jsp_lua_watch_begin(struct jsp_lua_watch *w, jsprof *session)
 {
-    w->handler = watch_handler();
+    w->handler = watch_handler(SIGURG); /* of events, if there are some */
+    w->signo = w->handler ? SIGURG : SIGPROF;
+    w->handler = watch_handler(w->signo);
     w->session = session;
 }
 
@@ -23,12 +25,12 @@ void jsp_lua_watch_look(struct jsp_lua_watch *w)
 {
     if (!w->session)
         return;
-    bool is_taken = watch_handler() != w->handler;
+    bool is_taken = watch_handler(w->signo) != w->handler;
     if (is_taken == w->is_taken)
         return;
     w->is_taken = is_taken;
     w->was_taken = true;
     jsprof_mark(w->session, 0, "Lua", is_taken ? "signal taken" : "signal given back",
-                is_taken ? "another profiler has SIGPROF: no samples from here on"
+                is_taken ? "another profiler has the signal: no samples from here on"
                          : "samples from here on");
 }

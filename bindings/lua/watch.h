@@ -14,7 +14,8 @@
 
 struct jsp_lua_watch {
     jsprof *session;          /* borrowed; NULL: nothing is sampled */
-    void (*handler)(void);    /* the signal's handler when sampling began */
+    int signo;                /* the signal, SIGPROF or of events SIGURG ... */
+    void (*handler)(void);    /* ... and its handler, when sampling began */
     bool is_taken;            /* another profiler has it now */
     bool was_taken;           /* another profiler has had it */
 };

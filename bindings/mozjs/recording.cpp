@@ -71,7 +71,8 @@ void recording_warn_losses(const jsprof_stats *s)
                        lost, s->expirations, s->lost_ring, s->lost_stack, s->lost_fold);
     if (s->lost_blocked >= RECORDING_BLOCKED && s->lost_blocked > s->expirations / 2)
         recording_warn("%" PRIu64 " of %" PRIu64 " samples are missing: the program blocked or"
-                       " ignored SIGPROF, or took it", s->lost_blocked, s->expirations);
+                       " ignored the signal (SIGPROF; SIGURG of perf events), or took it",
+                       s->lost_blocked, s->expirations);
     if (s->labels_lost)
         recording_warn("%" PRIu64 " frames have no name: too many names", s->labels_lost);
 }
@@ -250,14 +251,15 @@ bool recording_start(JSContext *cx, const char *thread)
     return err == 0;
 }
 
-/* A thread that blocks the signal can not be sampled, and would only count as lost. */
+/* A thread that blocks the signal, SIGPROF or of events SIGURG, can not be sampled, and would only
+ * count as lost. */
 void recording_join_native(const char *name)
 {
     sigset_t blocked;
 
     if (!recording_request.all_threads || recording_thread || recording_native ||
         getpid() == gettid() || pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0 ||
-        sigismember(&blocked, SIGPROF))
+        (sigismember(&blocked, SIGPROF) && sigismember(&blocked, SIGURG)))
         return;
     pthread_mutex_lock(&recording_lock);
     if (recording_request.session) {

@@ -12,17 +12,10 @@
 
 #include "image/descriptor.h"
 
-/* The kernel's <linux/perf_event.h>, which not every libc comes with: the first version of struct
- * perf_event_attr, and what we need of the rest. */
-struct event_attr {
-    uint32_t type, size;
-    uint64_t config, period, sample_type, read_format, flags;
-    uint32_t wakeup_events, bp_type;
-    uint64_t bp_addr;
-};
+_Static_assert(sizeof(struct jsp_event_attr) == 96, "PERF_ATTR_SIZE_VER3");
 
 enum {
-    EVENT_SOFTWARE = 1, EVENT_TASK_CLOCK = 1,
+    EVENT_TASK_CLOCK = 1, /* a number of the kernel's own */
     EVENT_DISABLED = 1, /* of `flags` */
     EVENT_CLOEXEC = 8,
     EVENT_ENABLE = 0x2400, EVENT_DISABLE = 0x2401,
@@ -31,14 +24,20 @@ enum {
 
 #define EVENT_ID 0x80082407u
 
+int jsp_event_make(const struct jsp_event_attr *attr, pid_t tid)
+{
+    struct jsp_event_attr own = *attr;
+    own.type = JSP_EVENT_SOFTWARE;
+    own.size = sizeof own;
+    long fd = syscall(SYS_perf_event_open, &own, tid, -1, -1, EVENT_CLOEXEC);
+    return fd < 0 ? -errno : jsp_descriptor_high((int)fd);
+}
+
 static int event_make(pid_t tid, uint64_t first_ns)
 {
-    const struct event_attr attr = {
-        .type = EVENT_SOFTWARE, .size = sizeof attr, .config = EVENT_TASK_CLOCK,
-        .period = first_ns ? first_ns : 1, .flags = EVENT_DISABLED, .wakeup_events = 1,
-    };
-    long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, EVENT_CLOEXEC);
-    return fd < 0 ? -errno : jsp_descriptor_high((int)fd);
+    const struct jsp_event_attr attr = { .config = EVENT_TASK_CLOCK, .flags = EVENT_DISABLED,
+                                         .period = first_ns ? first_ns : 1, .wakeup = 1 };
+    return jsp_event_make(&attr, tid);
 }
 
 static bool event_direct(int fd, pid_t tid, int signo)

@@ -10,6 +10,7 @@
  *   jsp_event_close      yes
  *   jsp_event_leave  the child of a fork
  *   jsp_event_try        yes
+ *   jsp_event_make       yes
  *
  * SPDX-License-Identifier: MIT
  */
@@ -22,6 +23,21 @@
 #include "sigsafe/timer.h"
 
 #define JSP_EVENT_SIGNAL SIGURG
+
+/* What the kernel's <linux/perf_event.h> says of an event: not every libc comes with it. */
+struct jsp_event_attr {
+    uint32_t type, size; /* jsp_event_make sets them */
+    uint64_t config, period, sample_type, read_format, flags;
+    uint32_t wakeup, breakpoint;
+    uint64_t config1, config2, branches, user_registers;
+    uint32_t user_stack;
+    int32_t clock;
+};
+enum { JSP_EVENT_SOFTWARE = 1 };
+
+/* Make an event of the kernel's own kind, such as a clock or a switch, of this thread. Return its
+ * descriptor or a negative errno. */
+int jsp_event_make(const struct jsp_event_attr *attr, pid_t tid);
 
 /* Make an event of this thread of the process, which sends it the signal, after `first_ns` of its
  * CPU time. Return 0 or a negative errno. */

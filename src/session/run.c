@@ -78,8 +78,8 @@ static void run_stop_looker(struct jsprof *p)
     bool is_wall = p->looker.runs && p->looker.sleeper;
     if (p->looker.runs)
         jsp_looker_stop(&p->looker);
-    else if (!p->setup.events)
-        return;
+    else if (!p->looker.looks[JSP_LOOK_CUT] && !p->looker.looks[JSP_LOOK_AGAIN])
+        return; /* no event has interrupted a call */
     jsp_looks_put(p->looks, p->looker.looks, is_wall ? 0 : JSP_LOOK_CUT);
     if (is_wall)
         run_close_sleeper(p);

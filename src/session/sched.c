@@ -14,19 +14,8 @@
 
 #include "image/descriptor.h"
 
-/* What linux/perf_event.h says: musl comes without it. */
-struct sched_event_attr {
-    uint32_t type, size;
-    uint64_t config, period, sample_type, read_format, flags;
-    uint32_t wakeup, breakpoint;
-    uint64_t config1, config2, branches, user_registers;
-    uint32_t user_stack;
-    int32_t clock;
-};
-
 enum {
-    SCHED_SOFTWARE = 1, SCHED_DUMMY = 9, /* type and number of an event that never comes */
-    SCHED_CLOSE_ON_EXEC = 8,
+    SCHED_DUMMY = 9, /* number of an event that never comes */
     SCHED_TID = 1 << 1, SCHED_TIME = 1 << 2, SCHED_CPU = 1 << 7, /* what each record has */
     SCHED_LOST = 2, SCHED_SWITCH = 14,                           /* kinds of records */
     SCHED_OUT = 1 << 13, SCHED_PREEMPT = 1 << 14,                /* flags of a switch */
@@ -41,8 +30,6 @@ enum {
 };
 /* exclude_kernel, exclude_hv, sample_id_all, use_clockid, context_switch */
 #define SCHED_FLAGS (1u << 5 | 1u << 6 | 1u << 18 | 1u << 25 | 1u << 26)
-
-_Static_assert(sizeof(struct sched_event_attr) == 96, "PERF_ATTR_SIZE_VER3");
 
 struct jsp_sched_ring {
     int fd;
@@ -113,13 +100,11 @@ static size_t sched_page(void)
 
 static int sched_open_event(pid_t tid)
 {
-    const struct sched_event_attr attr = {
-        .type = SCHED_SOFTWARE, .size = sizeof attr, .config = SCHED_DUMMY,
-        .sample_type = SCHED_TID | SCHED_TIME | SCHED_CPU, .flags = SCHED_FLAGS,
-        .clock = CLOCK_MONOTONIC,
+    const struct jsp_event_attr attr = {
+        .config = SCHED_DUMMY, .sample_type = SCHED_TID | SCHED_TIME | SCHED_CPU,
+        .flags = SCHED_FLAGS, .clock = CLOCK_MONOTONIC,
     };
-    return jsp_descriptor_high((int)syscall(SYS_perf_event_open, &attr, tid, -1, -1,
-                                            SCHED_CLOSE_ON_EXEC));
+    return jsp_event_make(&attr, tid);
 }
 
 static int sched_map(struct jsp_sched_ring *r)

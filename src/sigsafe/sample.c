@@ -437,8 +437,8 @@ static void sample_lose(struct jsp_sampled *self, const siginfo_t *info, bool is
 
 /* Return true if this signal is for the session: a timer's or an event's for its own one. A
  * looker's is for all sessions to which one is under way, because the kernel keeps one pending
- * signal of a number and drops others, also those of other sessions. Where none is under way, the looker
- * sent this one again, while the first one came after all; and it may be using `seq`. */
+ * signal of a number and drops others, also those of other sessions. Where none is under way, the
+ * looker sent this one again, while the first one came after all; and it may be using `seq`. */
 static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampled *whose, int sig,
                           const siginfo_t *info)
 {

@@ -35,7 +35,7 @@ other_takes_it()
     rm -f "$SCRATCH/cap"
     CAP=$SCRATCH/cap OTHER=$SCRATCH/other stock "$SCRATCH/later.lua" >"$SCRATCH/out" 2>&1
     one_line "$SCRATCH/out" \
-        'jsprof.stop: the capture is not complete: another profiler took SIGPROF' &&
+        'jsprof.stop: the capture is not complete: another profiler took the signal' &&
         whole && grep -q '% *burn' "$SCRATCH/other"
 }
 

@@ -65,8 +65,12 @@ check 'and says which' grep -q '^Missing argument for --profile-output$' err
 # -- Somebody else has the signal --
 cat >taken.c <<'END'
 #include <signal.h>
-static void on_prof(int signo) { (void)signo; }
-__attribute__((constructor)) static void take(void) { signal(SIGPROF, on_prof); }
+static void other(int signo) { (void)signo; }
+__attribute__((constructor)) static void take(void)
+{
+    signal(SIGPROF, other);
+    signal(SIGURG, other); /* of events */
+}
 END
 check 'the preloaded library compiles' "${CC:-gcc}" -shared -fPIC -o taken.so taken.c
 LD_PRELOAD=$SCRATCH/taken.so refused '--profile-output: x.cap: .*(signal|SIGPROF).*' \
@@ -74,8 +78,8 @@ LD_PRELOAD=$SCRATCH/taken.so refused '--profile-output: x.cap: .*(signal|SIGPROF
 
 # -- The program blocks the signal, from the beginning --
 some='[1-9][0-9]*'
-if env --block-signal=PROF true 2>env.err; then
-    BURN_MS=2500 env --block-signal=PROF "$GJS" --profile-output=x.cap "$SCRIPTS/callers.js" \
+if env --block-signal=PROF,URG true 2>env.err; then
+    BURN_MS=2500 env --block-signal=PROF,URG "$GJS" --profile-output=x.cap "$SCRIPTS/callers.js" \
         >out 2>err
     check "a signal that is blocked: the script's status and output are its own" \
         test $? = 0 -a "$(cat out)" = quit

@@ -170,7 +170,7 @@ for no_jit in '' 1; do
     share_near total '^middlework \(.*/shares[.]js:19:'$(column 19)'\)$' 28
     share_near total '^leastwork \(.*/shares[.]js:15:'$(column 18)'\)$' 14
     share_near total '^tinywork \(.*/shares[.]js:11:'$(column 17)'\)$' 2
-    at_least total '/shares[.]js$' 98
+    at_least total '/shares[.]js$' 90
     check 'a loop that went on in compiled code is one frame' single shares.cap
     check 'every stack begins where the process did' rooted shares.cap
     check 'callees stand above callers' \
@@ -205,7 +205,7 @@ for no_jit in '' 1; do
     clock=cpu
     # Compiled frames are larger: gjs's stack ends before 10,000 of them.
     record deep.cap 700 "$SCRIPTS/deep.js" "${no_jit:+10000}"
-    at_least total '/deep[.]js$' 98
+    at_least total '/deep[.]js$' 90
     at_least total '^down \(' 80
     check 'a stack too deep is counted' cut deep.cap
     check 'and keeps its roots' ordered deep.cap '^down ' '/deep[.]js$'
@@ -240,7 +240,7 @@ for no_jit in '' 1; do
     check 'every stack begins where the process did' rooted fewer.cap
 
     record module.cap 700 -m "$SCRIPTS/module.mjs"
-    at_least self '^burnt \(.*/burnt[.]mjs:2:'$(column 21)'\)$' 80
+    at_least self '^burnt \(.*/burnt[.]mjs:2:'$(column 21)'\)$' 70
     [ -n "$no_jit" ] || at_least total '^waiter \(.*/module[.]mjs:5:'$(column 21)'\)$' 75
 
     record wasm.cap 500 "$SCRIPTS/wasm.js"
@@ -256,7 +256,7 @@ for no_jit in '' 1; do
     check 'every stack begins where the process did' rooted imports.cap
 
     record torture.cap 1000 "$SCRIPTS/torture.js"
-    at_least total '/torture[.]js$' 97
+    at_least total '/torture[.]js$' 90
     check 'every stack begins where the process did' rooted torture.cap
 
     record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
@@ -268,7 +268,7 @@ for no_jit in '' 1; do
     check 'a collection stands above what it interrupted' \
         ordered collect.cap "^$minor\$" '^make ' '^from ' '^<command line>$'
     check 'every stack begins where the process did' rooted collect.cap
-    at_least total '^<command line>$' 98
+    at_least total '^<command line>$' 90
 done
 unset GJS_DISABLE_JIT
 

@@ -85,7 +85,7 @@ run report short.cap
 is_rc 1
 says ': its threads were recorded for [0-9.]+ [mun]?s, 1 Hz asked for: a higher rate' err
 
-env --block-signal=PROF ./host lost.cap 1000 cpu 0.3 burn
+env --block-signal=PROF,URG ./host lost.cap 1000 cpu 0.3 burn
 run report lost.cap
 is_rc 1
 says ': all [0-9]+ timer expirations were lost, most of them as "signal blocked": jsprof info' err
