@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "image/descriptor.h"
+#include "kernel.h"
 
 _Static_assert(sizeof(struct jsp_event_attr) == 96, "PERF_ATTR_SIZE_VER3");
 
@@ -20,7 +21,10 @@ enum {
     EVENT_CLOEXEC = 8,
     EVENT_ENABLE = 0x2400, EVENT_DISABLE = 0x2401,
     EVENT_LATER_NS = 1000000000, /* the probe's */
+    EVENT_DESCRIPTORS = 4, /* events take one of so many that the process may have */
 };
+
+static _Atomic uint64_t event_n; /* of all sessions */
 
 #define EVENT_ID 0x80082407u
 
@@ -47,12 +51,29 @@ static bool event_direct(int fd, pid_t tid, int signo)
            fcntl(fd, F_SETFL, O_ASYNC) == 0;
 }
 
-int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+/* Return false if the process has as many events as it may. */
+static bool event_count(void)
+{
+    /* ORDER: relaxed, both. A number of descriptors. */
+    if (atomic_fetch_add_explicit(&event_n, 1, memory_order_relaxed) <
+        jsp_kernel_most_files() / EVENT_DESCRIPTORS)
+        return true;
+    atomic_fetch_sub_explicit(&event_n, 1, memory_order_relaxed); /* ORDER: as above */
+    return false;
+}
+
+static void event_discount(void)
+{
+    /* ORDER: relaxed, as above. */
+    atomic_fetch_sub_explicit(&event_n, 1, memory_order_relaxed);
+}
+
+static int event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
 {
     int fd = event_make(tid, first_ns);
     if (fd < 0)
         return fd;
-    *s = (struct jsp_timer){ .is_event = true, .fd = fd };
+    *s = (struct jsp_timer){ .has_event = true, .is_event = true, .fd = fd };
     if (event_direct(fd, tid, signo) && ioctl(fd, EVENT_ID, &s->id) == 0 &&
         ioctl(fd, EVENT_ENABLE, 0) == 0)
         return 0;
@@ -61,18 +82,30 @@ int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
     return err;
 }
 
+int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+{
+    if (!event_count())
+        return -EMFILE;
+    int err = event_open(s, tid, signo, first_ns);
+    if (err)
+        event_discount();
+    return err;
+}
+
 /* Return true if the descriptor is still the event's. */
 static bool event_is(const struct jsp_timer *s)
 {
     uint64_t id;
-    return s->is_event && ioctl(s->fd, EVENT_ID, &id) == 0 && id == s->id;
+    return s->has_event && ioctl(s->fd, EVENT_ID, &id) == 0 && id == s->id;
 }
 
 void jsp_event_leave(struct jsp_timer *s)
 {
     if (event_is(s))
         close(s->fd);
-    s->is_event = false;
+    if (s->has_event)
+        event_discount();
+    s->has_event = s->is_event = false;
 }
 
 void jsp_event_close(struct jsp_timer *s)

@@ -40,7 +40,8 @@ enum { JSP_EVENT_SOFTWARE = 1 };
 int jsp_event_make(const struct jsp_event_attr *attr, pid_t tid);
 
 /* Make an event of this thread of the process, which sends it the signal, after `first_ns` of its
- * CPU time. Return 0 or a negative errno. */
+ * CPU time. Return 0 or a negative errno; -EMFILE: a quarter of the process's descriptors are
+ * events. */
 int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns);
 
 /* End the event: no other signal follows. If the host has closed its descriptor, nothing happens to

@@ -273,7 +273,7 @@ static void thread_add_looked(struct jsp_thread *t, const struct jsp_thread_setu
     t->looker = setup->looker;
     *t->looked = (struct jsp_looked){ .sampled = &t->sampled, .tid = t->tid,
                                       .cpu_clock = t->cpu_clock, .news = &t->link->news,
-                                      .has_event = t->sampled.timer.is_event,
+                                      .has_event = t->sampled.timer.has_event,
                                       .ran_ns = t->armed_at[JSP_CLOCK_CPU] };
     jsp_looker_add(t->looker, t->looked);
 }
@@ -301,11 +301,14 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
 /* Let the thread's own timer or event send the signals. */
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
-    const struct jsp_kernel_timer timer = { thread_clock(t, setup->clock), t->tid, setup->signo,
-                                            jsp_sample_value(t->sampled.number) };
     struct jsp_timer *own = &t->sampled.timer;
-    int err = own->is_event ? 0 : jsp_kernel_timer_open(&own->posix, &timer);
-    if (err)
+    uint64_t which = own->has_event ? JSP_SAMPLE_OWN : 0;
+    const struct jsp_kernel_timer timer = { thread_clock(t, t->sampled.clock), t->tid,
+                                            setup->signo,
+                                            jsp_sample_value(t->sampled.number | which) };
+    int err = jsp_kernel_timer_open(&own->posix, &timer);
+    own->has_posix = !err;
+    if (err && !own->has_event)
         return err;
     thread_begin(t, setup);
     uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
@@ -329,12 +332,12 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     if (t->sampled.signo != setup->signo) /* events began, or ended */
         t->sampled.signo = setup->signo;
     struct jsp_sampled *s = &t->sampled;
-    bool is_event = setup->events &&
-                    jsp_event_open(&s->timer, t->tid, setup->signo, THREAD_LATER_NS) == 0;
-    bool is_looked = setup->looker && !is_event;
-    s->timer.is_event = is_event;
-    s->is_observed = setup->looker && is_event;
-    s->clock = is_event ? JSP_CLOCK_CPU : setup->clock;
+    s->timer = (struct jsp_timer){ .has_event = false };
+    bool has_event = setup->events &&
+                     jsp_event_open(&s->timer, t->tid, setup->signo, THREAD_LATER_NS) == 0;
+    bool is_looked = setup->looker && !has_event;
+    s->is_observed = setup->looker && has_event;
+    s->clock = has_event ? JSP_CLOCK_CPU : setup->clock;
     s->delay.has_timer = false;
     t->looker = NULL;
     t->looks = setup->looker ? NULL : setup->looks;
@@ -485,9 +488,8 @@ void jsp_thread_disarm(struct jsp_thread *t)
         t->looks[JSP_LOOK_CUT] += jsp_counted(&t->sampled.n_cut_calls) - t->n_cut_before;
         t->looks[JSP_LOOK_AGAIN] += jsp_counted(&t->sampled.n_again_calls) - t->n_again_before;
     }
-    if (t->sampled.timer.is_event)
-        jsp_event_close(&t->sampled.timer);
-    else if (!jsp_sampled_is_looked(&t->sampled))
+    jsp_event_close(&t->sampled.timer);
+    if (t->sampled.timer.has_posix)
         thread_end_timer(t, t->sampled.timer.posix);
     uint64_t now[JSP_N_CLOCKS];
     thread_now(t, now);

@@ -48,9 +48,9 @@ static void sample_arrival(struct jsp_arrival *a, const struct jsp_sampled *self
     /* the looker looks at elapsed time, whatever clock it counts */
     a->clock = is_sent ? JSP_CLOCK_WALL : self->clock;
     a->due_ns = due_ns;
-    a->overrun = is_sent                ? sample_waited(info, a->due_ns)
-                 : self->timer.is_event ? 0
-                                        : (uint32_t)info->si_overrun;
+    a->overrun = is_sent                     ? sample_waited(info, a->due_ns)
+                 : info->si_code == SI_TIMER ? (uint32_t)info->si_overrun
+                                             : 0; /* it is the event's */
     a->now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_sent, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
     uint64_t now = a->now_ns[a->clock];
@@ -154,11 +154,19 @@ static uint64_t sample_cost(uint64_t enough, const struct jsp_arrival *a)
     return cpu_cost < cost ? cpu_cost : cost;
 }
 
+/* Return true if the thread's own event has sent the signal, or the timer that takes its place. */
+static bool sample_is_events(const struct jsp_sampled *self, const siginfo_t *info)
+{
+    return jsp_timer_sent(&self->timer, info) ||
+           (self->timer.has_event && info->si_code == SI_TIMER &&
+            info->si_value.sival_ptr == jsp_sample_value(self->number | JSP_SAMPLE_OWN));
+}
+
 /* Return true if the looker has sent the signal, and no timer or event of the thread's own. */
 static bool sample_is_sent(const struct jsp_sampled *self, const siginfo_t *info)
 {
     return jsp_sampled_is_looked(self) ||
-           (self->timer.is_event && !jsp_timer_sent(&self->timer, info));
+           (self->timer.has_event && !sample_is_events(self, info));
 }
 
 /* Count a signal of a timer that was disarmed, unless its expiration was already
@@ -199,9 +207,11 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns, bool is_
 }
 
 /* Let the next sample come, under the load of all sessions. */
-static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_sent)
+static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t ran_ns, uint64_t load,
+                        bool is_sent)
 {
     if (!is_sent) {
+        jsp_timer_turn(&self->timer, ran_ns);
         jsp_timer_set(&self->timer, now_ns, jsp_sampled_expect(self, now_ns, load));
         return;
     }
@@ -213,7 +223,7 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
 static bool sample_has_cut(const struct jsp_sampled *self, const void *ucontext)
 {
     const struct jsp_regs *regs = jsp_regs_of(ucontext);
-    return (jsp_sampled_is_looked(self) || self->timer.is_event) &&
+    return (jsp_sampled_is_looked(self) || self->timer.has_event) &&
            jsp_regs_call(regs).result == (uint64_t)-EINTR &&
            jsp_regs_may_follow(regs, JSP_CALL_ANY);
 }
@@ -294,7 +304,7 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    sample_next(self, now, others + self->tick.load, is_sent);
+    sample_next(self, now, a->ran_ns, others + self->tick.load, is_sent);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, a);
     jsp_tick_spent(&self->tick, cost);
@@ -346,8 +356,8 @@ static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)
 {
     bool is_timer = sample_is_ours(info);
     struct jsp_sampled *s = jsp_sampled_first();
-    while (s && !(is_timer ? jsp_sample_value(s->number) == info->si_value.sival_ptr
-                           : jsp_timer_sent(&s->timer, info)))
+    while (s && !(is_timer && jsp_sample_value(s->number) == info->si_value.sival_ptr) &&
+           !sample_is_events(s, info))
         s = s->next;
     *ours = is_timer || s;
     return s;

@@ -208,6 +208,10 @@ struct jsp_sampled {
  * for no other timer's. */
 enum { JSP_DELAY_NUMBER = 0 };
 
+/* Added to a thread's number in the value of its own timer's signal, if it has an event as well:
+ * the looker's signals have the number alone. */
+enum { JSP_SAMPLE_OWN = 1 << 27 };
+
 /* A signal handler in one of its two forms; both NULL: none. */
 struct jsp_sample_owner {
     void (*action_sigsafe)(int sig, siginfo_t *info, void *ucontext);

@@ -7,8 +7,15 @@
 #include "hidden.h"
 
 #define TIMER_NS_OF_S 1000000000u
-/* PERF_EVENT_IOC_PERIOD, whose header not every libc comes with */
+/* PERF_EVENT_IOC_PERIOD, whose header not every libc comes with, and others */
 #define TIMER_EVENT_PERIOD 0x40082404u
+#define TIMER_EVENT_ENABLE 0x2400u
+#define TIMER_EVENT_DISABLE 0x2401u
+
+enum {
+    TIMER_OFTEN_NS = 150000,  /* a thread switches often if it runs for less between two switches */
+    TIMER_SELDOM_NS = 300000, /* ... and seldom, for more */
+};
 
 /* The interval is long, because the kernel starts it before our handler runs: one as short as the
  * period would be the processor's next timer, and the kernel would program the hardware twice a
@@ -30,7 +37,28 @@ int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns)
     return (int)syscall(SYS_ioctl, s->fd, TIMER_EVENT_PERIOD, &period_ns);
 }
 
+static void timer_use_event(struct jsp_timer *s, bool is_event)
+{
+    static const struct itimerspec never = { .it_value = { 0, 0 } };
+    if (is_event)
+        timer_settime(s->posix, 0, &never, NULL);
+    if (syscall(SYS_ioctl, s->fd, is_event ? TIMER_EVENT_ENABLE : TIMER_EVENT_DISABLE, 0) == 0)
+        s->is_event = is_event;
+}
+
+void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns)
+{
+    struct rusage used;
+    if (!s->has_event || !s->has_posix || syscall(SYS_getrusage, RUSAGE_THREAD, &used) != 0)
+        return;
+    uint64_t switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw + 1;
+    uint64_t n = s->switches ? switches - s->switches : 0;
+    s->switches = switches;
+    if (s->is_event ? n * TIMER_OFTEN_NS > ran_ns : n * TIMER_SELDOM_NS < ran_ns)
+        timer_use_event(s, !s->is_event);
+}
+
 bool jsp_timer_sent(const struct jsp_timer *s, const siginfo_t *info)
 {
-    return s->is_event && info->si_code == POLL_IN && info->si_fd == s->fd;
+    return s->has_event && info->si_code == POLL_IN && info->si_fd == s->fd;
 }

@@ -2,11 +2,16 @@
  * counts the thread's CPU time (perf_event's task clock).
  *
  * A timer of CPU time expires with the scheduler's tick. An event comes when it is due, on the
- * thread's own processor, also while the thread is in the kernel. Both go on if nobody sets them: a
- * lost signal (SIG_IGN for a moment) must not be the last one.
+ * thread's own processor, also while the thread is in the kernel. Both go on if nobody sets them:
+ * a lost signal (SIG_IGN for a moment) must not be the last one.
+ *
+ * An event costs at each switch of the thread: the kernel sets the processor's timer for it, 3 us in
+ * a virtual machine. So a thread that switches often has a timer of its CPU time, too, which takes
+ * its place; and the event comes back when the thread switches seldom.
  *
  *                     SIGPROF handler   before arming
  *   jsp_timer_set         yes               yes
+ *   jsp_timer_turn        yes                -
  *   jsp_timer_sent        yes                -
  *
  * SPDX-License-Identifier: MIT
@@ -18,15 +23,23 @@
 
 struct jsp_timer {
     /* Constant while armed (thread.c, event.c). */
-    bool is_event;
-    timer_t posix; /* if it is no event */
+    bool has_event, has_posix;
+    timer_t posix;
     int fd;        /* of the event */
     uint64_t id;   /* the kernel's number of the event */
+
+    /* Written by the handler, if there is an event. */
+    bool is_event;     /* it brings the signals, and the timer does not */
+    uint64_t switches; /* of the thread, when it last took one, plus 1; 0: it has taken none */
 };
 
 /* Let the next signal come at this time of the thread's clock, which reads `now_ns`. Return 0, or
  * -1 with errno. */
 int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns);
+
+/* The thread has run for `ran_ns` since the last call. Choose by its switches since then whether
+ * the event brings its signals or the timer. */
+void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns);
 
 /* Return true if this is a signal of the event. */
 bool jsp_timer_sent(const struct jsp_timer *s, const siginfo_t *info);

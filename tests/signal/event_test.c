@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "host.h"
-#include "session/event.h"
+#include "session/thread.h"
 
 enum { EVENT_HZ = 1000, EVENT_SAMPLES = 2000, EVENT_EXECS = 200 };
 
@@ -54,6 +54,26 @@ TEST(event_and_looker_share_the_elapsed_time)
     if (event_record(&h, JSPROF_CLOCK_WALL)) {
         host_check(&h);
         CHECK_STR(h.profile.source, "looker and perf event");
+    }
+    host_free(&h);
+}
+
+/* An event costs at each switch. */
+TEST(thread_that_switches_often_has_a_timer_until_it_switches_seldom)
+{
+    struct host h;
+    jsprof_thread *me;
+    if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
+        return;
+    const volatile bool *is_event = &((struct jsp_thread *)(void *)me)->sampled.timer.is_event;
+    CHECK(*is_event);
+    while (*is_event)
+        nanosleep(&(struct timespec){ 0, 1000 }, NULL);
+    while (!*is_event)
+        host_burn_ms(5);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK(h.stats.samples > 0);
     }
     host_free(&h);
 }
