@@ -5,9 +5,9 @@
  * thread's own processor, also while the thread is in the kernel. Both go on if nobody sets them:
  * a lost signal (SIG_IGN for a moment) must not be the last one.
  *
- * An event costs at each switch of the thread: the kernel sets the processor's timer for it, 3 us in
- * a virtual machine. So a thread that switches often has a timer of its CPU time, too, which takes
- * its place; and the event comes back when the thread switches seldom.
+ * An event costs at each switch of the thread: the kernel sets the processor's timer for it, some
+ * us in a virtual machine. So a thread that switches often has a timer of its CPU time, too, which
+ * takes its place; and the event comes back when the thread switches seldom.
  *
  *                     SIGPROF handler   before arming
  *   jsp_timer_set         yes               yes
