@@ -1,6 +1,6 @@
 #!/bin/sh
 # shapes.sh - compiled calls of LuaJIT, also those in the loop of another function, have the stacks
-# that interpreted ones have. tests/bench/inlined.sh compares their times with a clock.
+# that interpreted ones have.
 #
 # SPDX-License-Identifier: MIT
 set -u
