@@ -8,9 +8,9 @@ set -u
 . "$(dirname "$0")/lib.sh"
 VERSIONS=$ALL_VERSIONS # each has its own way to see calls
 
-fib_counts() # MODE: nothing else is said than that line
+fib_counts() # MODE [WHAT IS COUNTED]: nothing else is said than that line
 {
-    stock "$SCRIPTS/counts.lua" "$SCRATCH/cap" "$1" >"$SCRATCH/out" || return 1
+    stock "$SCRIPTS/counts.lua" "$SCRATCH/cap" "$@" >"$SCRATCH/out" || return 1
     cat "$SCRATCH/out"
     [ "$(cat "$SCRATCH/out")" = 'fib 22551' ]
 }
@@ -105,6 +105,7 @@ one()
     check 'so it is when all of that runs in another' older_ones inside
     check 'and one that is far inside of others' says 7 "$NESTED"
     check 'coroutines that nobody resumes again are forgotten' says 30000 "$FORGOTTEN"
+    check 'so they do without times, where a hook of its own counts' fib_counts calls count
     check 'the counts agree while samples are taken' fib_counts both
     check 'and the capture is whole' whole
     check 'without counting there is no table' sh -c "! LD_PRELOAD=$ASAN_LIBRARY $LUA -e '

@@ -4,7 +4,7 @@
 -- SPDX-License-Identifier: MIT
 local jsprof = require "jsprof"
 
-jsprof.start{ output = arg[1], mode = arg[2] or "calls" }
+jsprof.start{ output = arg[1], mode = arg[2] or "calls", calls = arg[3] }
 local own = { fib = 0, tail = 0, body = 0, fails = 0, callback = 0, hook = 0, last = 0 }
 local concat, pcall, error, wrap, yield = table.concat, pcall, error, coroutine.wrap,
   coroutine.yield
