@@ -2,11 +2,42 @@
 # nginx.sh - nginx with its Lua module, as it is: a handler that sleeps between its turns is
 # recorded by the preloaded module. nginx loads its Lua later.
 #
+# In Debian 12 its Lua module needs OpenResty's LuaJIT, whose package conflicts with the LuaJIT that
+# this binding builds for. So `make deps` unpacks it, and the module, into $B/nginx.
+#
 # SPDX-License-Identifier: MIT
 set -u
-. "$(dirname "$0")/lib-nginx.sh"
+. "$(dirname "$0")/lib-real.sh"
+NGINX_ROOT=$B/nginx
+[ -d "$NGINX_ROOT/usr" ] || NGINX_ROOT=
+modules=usr/lib/nginx/modules
+library=$(find "$B/nginx" -name 'libluajit-5.1.so.2' 2>/dev/null | head -n 1)
+library=${library%/*}
+needs jit nginx-light /usr/sbin/nginx
+needs jit libnginx-mod-http-ndk "$NGINX_ROOT/$modules/ndk_http_module.so"
+needs jit libnginx-mod-http-lua "$NGINX_ROOT/$modules/ngx_http_lua_module.so"
+needs jit curl /usr/bin/curl
 
-nginx_conf 'master_process off;' <<CONF
+
+mkdir "$SCRATCH/temp"
+cat >"$SCRATCH/nginx.conf" <<CONF
+load_module $NGINX_ROOT/$modules/ndk_http_module.so;
+load_module $NGINX_ROOT/$modules/ngx_http_lua_module.so;
+daemon off;
+user root;
+error_log stderr error;
+pid $SCRATCH/pid;
+master_process off;
+events { worker_connections 16; }
+http {
+  access_log off;
+  client_body_temp_path $SCRATCH/temp/1;
+  proxy_temp_path $SCRATCH/temp/2;
+  fastcgi_temp_path $SCRATCH/temp/3;
+  uwsgi_temp_path $SCRATCH/temp/4;
+  scgi_temp_path $SCRATCH/temp/5;
+  lua_package_path "$NGINX_ROOT/usr/share/lua/5.1/?.lua;;";
+  init_by_lua_block { turn = dofile("$SCRIPTS/turns.lua") }
   server {
     listen unix:$SCRATCH/socket;
     location / {
@@ -25,13 +56,15 @@ nginx_conf 'master_process off;' <<CONF
       }
     }
   }
+}
 CONF
 
 recorded()
 {
-    export JSPROF_LOOP=1 JSPROF_TASKS=1
-    nginx_serving >"$SCRATCH/log" 2>&1 &
+    export JSPROF_LOOP=1 JSPROF_TASKS=1 LD_LIBRARY_PATH="${library:-/usr/lib}"
+    serving nginx -e stderr -p "$SCRATCH" -c "$SCRATCH/nginx.conf" >"$SCRATCH/log" 2>&1 &
     server=$!
+    unset LD_LIBRARY_PATH
     wait_for "$SCRATCH/socket" &&
         curl -sS --unix-socket "$SCRATCH/socket" http://localhost/ >"$SCRATCH/out"
     kill -QUIT $server
