@@ -2,8 +2,6 @@
 # hooks.sh - programs that set hooks themselves, as debuggers and coverage tools do, and
 # finalizers and closers: all run as without us, sampled and counted.
 #
-# LUACOV=FOLDER, where LuaCov's source is, runs that as well: Debian has no package of it.
-#
 # SPDX-License-Identifier: MIT
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -49,33 +47,6 @@ storms_agree()
     [ -s "$SCRATCH/storm.1" ] && cmp "$SCRATCH/storm.1" "$SCRATCH/storm.2"
 }
 
-# LuaCov counts the same lines as often. (LuaJIT itself tells a line once more after a C
-# function, as soon as calls are hooked; so there, what a hook of both counts is compared.)
-coverage() # COMMAND...
-{
-    (cd "$SCRATCH" && rm -f luacov.stats.out &&
-        "$@" "$SCRIPTS/covered.lua" "$SRCDIR/examples/lua/$program.lua" 40 >covered.out &&
-        cat covered.out luacov.stats.out)
-}
-
-covered_as_without() # MODE
-{
-    for program in ring nbody strings; do
-        coverage stock >"$SCRATCH/want" || return 1
-        coverage record --profile-hz=10000 --profile-mode="$1" >"$SCRATCH/got" || return 1
-        grep -q "$program.lua" "$SCRATCH/want" || return 1
-        diff "$SCRATCH/want" "$SCRATCH/got" && whole || return 1
-    done
-}
-
-covered()
-{
-    check 'sampled, LuaCov counts the same lines' covered_as_without sample
-    [ "$VERSION" = jit ] && return
-    check 'counted, LuaCov counts the same lines' covered_as_without calls
-    check 'both, LuaCov counts the same lines' covered_as_without both
-}
-
 one()
 {
     check 'the program itself is right' as_without
@@ -91,7 +62,6 @@ one()
     check 'finalizers run, closers are counted' finalized calls "gc 100 $closed $counted"
     check 'finalizers and closers in both' finalized both "gc 100 $closed $counted"
     check 'a storm is counted as often as the storm before' storms_agree
-    [ -z "${LUACOV:-}" ] || covered
 }
 
 each_version one
