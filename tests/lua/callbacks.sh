@@ -161,25 +161,6 @@ END
     [ "$lost" -gt 0 ] && [ $((kept + lost)) -ge 60000 ] && [ $((kept + lost)) -le 60100 ]
 }
 
-# What a mark costs. A slow machine is not what is tested, but a mark that walks a stack each
-# time would take several microseconds.
-costs_little()
-{
-    "$LUA" "$SCRIPTS/callbacks_cost.lua" "$SCRATCH/cost" >"$SCRATCH/cost.out" || return 1
-    sed "s/^/$VERSION: /" "$SCRATCH/cost.out" | tee -a "$SCRATCH/costs"
-    awk '{ exit !($1 < $7 + 5000) }' "$SCRATCH/cost.out"
-}
-
-refused() # WHAT COMMAND...
-{
-    what=$1
-    shift
-    rm -f "$SCRATCH/cap"
-    "$@" >"$SCRATCH/out" 2>&1 && return 1
-    head -n 1 "$SCRATCH/out" >"$SCRATCH/line"
-    one_line "$SCRATCH/line" "$what" && [ ! -e "$SCRATCH/cap" ]
-}
-
 # A library of the program has a Lua of its own, of another version.
 two_luas()
 {
@@ -310,12 +291,6 @@ TRIED=0
 one()
 {
     export LUA_CPATH="$MODULES/?.so;;"
-    check 'JSPROF_LOOP is 0 or 1' refused 'JSPROF_LOOP=yes: 0 or 1 is allowed' \
-        env JSPROF_LOOP=yes JSPROF="$SCRATCH/cap" "$LUA" -e 'require "jsprof"'
-    check 'for jsprof-lua too' refused 'JSPROF_LOOP: 0 or 1 is allowed' env JSPROF_LOOP=yes \
-        JSPROF="$SCRATCH/cap" "$B/bin/jsprof-lua" --version "$VERSION" -e 'x = 1'
-    check 'exact calls have no marks of callbacks' refused 'loop needs mode "sample"' \
-        "$LUA" -e "require('jsprof').start{ output = '$SCRATCH/cap', loop = true, mode = 'calls' }"
     if "$LUA" -e 'require "luv"' 2>/dev/null; then
         TRIED=$((TRIED + 1))
         check 'a program of luv' recorded callbacks_luv.lua
@@ -326,7 +301,6 @@ one()
         check 'the option of jsprof-lua asks' by_option
         check 'the environment asks' by_environment
         check 'marks that do not fit are counted' counts_the_rest
-        check 'a mark costs little' costs_little
         "$LUA" -e 'require "lpeg"' 2>/dev/null &&
             check 'after an error through another library, too' after_a_jump
     fi
@@ -347,5 +321,4 @@ one()
 
 each_version one
 [ $TRIED -gt 0 ] || MISSING="$MISSING lua-luv"
-[ ! -e "$SCRATCH/costs" ] || cat "$SCRATCH/costs"
 finish

@@ -88,8 +88,6 @@ one()
     check 'a wrong value is named by the module' refused 'JSPROF_KEEP=x: a time with a unit' \
         env JSPROF_KEEP=x JSPROF_CONTINUOUS="$FOLDER" LUA_INIT='require "jsprof"' \
         LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
-    check 'and by jsprof-lua' refused 'JSPROF_KEEP=x: a time with a unit' \
-        env JSPROF_KEEP=x JSPROF_CONTINUOUS="$FOLDER" "$B/bin/jsprof-lua" --version "$VERSION"
     check 'no second file' refused 'continuous: not together with path' \
         env JSPROF="$SCRATCH/x.cap" JSPROF_CONTINUOUS="$FOLDER" \
         "$B/bin/jsprof-lua" --version "$VERSION"

@@ -34,11 +34,28 @@ refuses() # REGEX OPTIONS
     head -n 1 "$SCRATCH/err" | grep -Eq -- "$1"
 }
 
-refused_variable() # REGEX VARIABLE=VALUE
+# A value that a variable can not have is named in one line, and nothing runs.
+WRONG='JSPROF_HZ=99999 a whole number from
+JSPROF_CLOCK=x cpu or wall
+JSPROF_CHILDREN=y 0 or 1 is allowed
+JSPROF_DEPTH=x is allowed
+JSPROF_SOURCE=x is allowed
+JSPROF_NO_THREAD=2 is allowed
+JSPROF_CALLS=count,x is allowed
+JSPROF_CONTROL=x 0 or 1 is allowed
+JSPROF_LOOP=yes 0 or 1 is allowed
+JSPROF_TASKS=yes 0 or 1 is allowed
+JSPROF_TRACES=yes 0 or 1 is allowed'
+
+wrong_variables() # COMMAND...
 {
-    env "JSPROF=$SCRATCH/refused.cap" "$2" "$B/bin/jsprof-lua" --version "$VERSION" \
-        -e 'print "ran"' >"$SCRATCH/out" 2>"$SCRATCH/err"
-    [ $? = 2 ] && one_line "$SCRATCH/err" "^jsprof-lua: $1" && [ ! -e "$SCRATCH/refused.cap" ]
+    printf '%s\n' "$WRONG" | while read -r wrong why; do
+        env "$wrong" JSPROF="$SCRATCH/refused.cap" "$@" -e 'print "ran"' >"$SCRATCH/out" \
+            2>"$SCRATCH/err" && { echo "$wrong is allowed"; exit 1; }
+        head -n 1 "$SCRATCH/err" >"$SCRATCH/line"
+        one_line "$SCRATCH/line" "${wrong%=*}.*$why" && [ ! -s "$SCRATCH/out" ] &&
+            [ ! -e "$SCRATCH/refused.cap" ] || exit 1
+    done
 }
 
 # The walker reads the child's memory, not the parent's: "inside" is called after the fork.
@@ -223,11 +240,19 @@ one()
     check 'an unknown mode' refuses 'mode is' "{mode = 'all'}"
     check 'a path with a zero' refuses 'zero byte' "{output = 'a\\0b'}"
     check 'a folder that is not there' refuses '/no/where: no such file' "{output = '/no/where'}"
-    check 'a bad rate in the environment' refused_variable 'JSPROF_HZ=99999: a whole number from' \
-        JSPROF_HZ=99999
-    check 'a bad clock in the environment' refused_variable 'JSPROF_CLOCK=x: cpu or wall' \
-        JSPROF_CLOCK=x
-    check 'and a bad flag' refused_variable 'JSPROF_CHILDREN=y: 0 or 1 is allowed' JSPROF_CHILDREN=y
+    for mark in tasks loop traces; do
+        [ "$VERSION$mark" = jittraces ] || [ $mark != traces ] || continue
+        check "exact calls have no $mark" refuses "$mark needs mode \"sample\"" \
+            "{ output = '$SCRATCH/cap', $mark = true, mode = 'calls' }"
+    done
+    check 'the module names wrong variables' wrong_variables env LUA_INIT='require "jsprof"' \
+        LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
+    check 'and so does jsprof-lua' wrong_variables "$B/bin/jsprof-lua" --version "$VERSION"
+    check 'a limit of stalls has a unit' usage 'profile-stalls=16' \
+        --profile-output="$SCRATCH/cap" --profile-stalls=16 x.lua
+    check 'a distance is a number' usage \
+        '--profile-alloc=many: a whole number from 0 to 1073741824' \
+        --profile-output="$SCRATCH/cap" --profile-alloc=many x.lua
     [ "$VERSION" != jit ] || check 'a child of fork goes on in its own file' forked
     [ "$VERSION" != jit ] || check 'a child that fails says nothing of it' forked_fails
     check 'recording twice' refuses 'it records already' \

@@ -297,27 +297,10 @@ stalled_turn() # ARGS...
         info_has 'left out, because no turn took too long'
 }
 
-refused() # WHAT COMMAND...
-{
-    what=$1
-    shift
-    rm -f "$SCRATCH/cap"
-    "$@" >"$SCRATCH/out" 2>&1 && return 1
-    head -n 1 "$SCRATCH/out" >"$SCRATCH/line"
-    one_line "$SCRATCH/line" "$what" && [ ! -e "$SCRATCH/cap" ]
-}
-
 TRIED=0
 one()
 {
     export LUA_CPATH="$MODULES/?.so;;"
-    check 'JSPROF_TASKS is 0 or 1' refused 'JSPROF_TASKS=yes: 0 or 1 is allowed' \
-        env JSPROF_TASKS=yes JSPROF="$SCRATCH/cap" "$LUA" -e 'require "jsprof"'
-    check 'a limit of stalls has a unit' refused 'profile-stalls=16' \
-        "$B/bin/jsprof-lua" --version "$VERSION" --profile-output="$SCRATCH/cap" \
-        --profile-stalls=16 -e 'x = 1'
-    check 'exact calls have no tasks' refused 'tasks needs mode "sample"' \
-        "$LUA" -e "require('jsprof').start{ output = '$SCRATCH/cap', tasks = true, mode = 'calls' }"
     check 'a program with coroutines' recorded tasks_coroutines.lua
     check 'it runs as without us' as_without_us
     check 'each coroutine ran as often as it says' as_counted "$SCRATCH/err"

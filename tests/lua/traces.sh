@@ -187,12 +187,6 @@ one()
     check 'without a request nothing is attached' nobody_asked
     check "the program's own handler stays" handlers
     check 'every reason has a text' all_reasons
-    check 'calls compile nothing' refused 'traces needs mode "sample"' \
-        stock -e "$START, mode = 'calls' }"
-    check 'JSPROF_TRACES is 0 or 1' refused 'JSPROF_TRACES=yes: 0 or 1 is allowed' \
-        env JSPROF_TRACES=yes JSPROF="$SCRATCH/cap" "$LUA" -e 'require "jsprof"'
-    check 'for jsprof-lua too' refused 'JSPROF_TRACES: 0 or 1 is allowed' \
-        env JSPROF_TRACES=yes JSPROF="$SCRATCH/cap" "$B/bin/jsprof-lua" --version jit -e 'x = 1'
 }
 
 LUA_ONLY=${LUA_ONLY:-'jit 5.4'}
