@@ -4,34 +4,22 @@
  * SPDX-License-Identifier: MIT
  */
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include <jsapi.h>
-#include <js/CompilationAndEvaluation.h>
-#include <js/Initialization.h>
 #include <js/Principals.h>
 #include <js/ProfilingStack.h>
-#include <js/SourceText.h>
 
+#include "host.h"
 #include "jsprof-mozjs.h"
 
 namespace {
 
-int n_checks, n_failed;
 jsprof_mozjs *attached;
 int detached_inside;
 JSContext *gone; /* it was destroyed */
 int n_late;      /* writes into it */
-
-void check(bool good, const char *what)
-{
-    n_failed += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
-}
 
 /* Called by a script: its frames are on the stack. */
 bool detach_inside(JSContext *, unsigned argc, JS::Value *vp)
@@ -39,19 +27,6 @@ bool detach_inside(JSContext *, unsigned argc, JS::Value *vp)
     detached_inside = jsprof_mozjs_detach(attached);
     JS::CallArgsFromVp(argc, vp).rval().setUndefined();
     return true;
-}
-
-double run(JSContext *cx, const char *text, const char *file)
-{
-    JS::SourceText<mozilla::Utf8Unit> source;
-    JS::CompileOptions options(cx);
-    JS::RootedValue value(cx);
-
-    options.setFileAndLine(file, 1);
-    if (!source.init(cx, text, strlen(text), JS::SourceOwnership::Borrowed) ||
-        !JS::Evaluate(cx, options, source, &value) || !value.isNumber())
-        return -1;
-    return value.toNumber();
 }
 
 const char burn[] = "function burn(n) { let x = 0;\n"
@@ -183,16 +158,6 @@ void check_hide(jsprof *prof)
     check(jsprof_mozjs_hide(prof, nullptr) == 0, "the engine's own frames");
 }
 
-JSObject *new_global(JSContext *cx)
-{
-    JS::RealmOptions options;
-    static const JSClass global_class = {
-        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
-    };
-
-    return JS_NewGlobalObject(cx, &global_class, nullptr, JS::FireOnNewGlobalHook, options);
-}
-
 /* A thread with a runtime of its own, which it destroys while it is recorded. */
 void *run_other(void *data)
 {
@@ -200,9 +165,8 @@ void *run_other(void *data)
     auto *prof = static_cast<jsprof *>(data);
     jsprof_thread *me = nullptr;
     jsprof_mozjs *js = nullptr;
-    JSContext *cx = JS_NewContext(8 * 1024 * 1024);
+    JSContext *cx = new_context(8);
 
-    JS::InitSelfHostedCode(cx);
     good = jsprof_thread_attach(prof, "other", &me) == 0 &&
            jsprof_mozjs_attach(me, cx, &js) == 0 &&
            jsprof_mozjs_tell_allocations(js) == 0;
@@ -288,8 +252,7 @@ int main(int argc, char **argv)
     options.alloc = 4096;
     options.path = argc > 1 ? argv[1] : nullptr;
     JS_Init();
-    JSContext *cx = JS_NewContext(32 * 1024 * 1024);
-    JS::InitSelfHostedCode(cx);
+    JSContext *cx = new_context(32);
     check(jsprof_open(&prof, &options) == 0, "open");
     check_hide(prof);
     check(jsprof_thread_attach(prof, "main", &me) == 0, "a thread");
@@ -299,6 +262,5 @@ int main(int argc, char **argv)
     check(jsprof_thread_detach(me) == 0, "detach the thread");
     check(jsprof_close(prof) == 0, "close");
     JS_ShutDown();
-    printf("1..%d\n", n_checks);
-    return n_failed != 0;
+    return end_checks();
 }

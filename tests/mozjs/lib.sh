@@ -71,7 +71,7 @@ compile_host() # VERSION SOURCE PROGRAM: a host that embeds this SpiderMonkey
     # SpiderMonkey's roots link themselves into a list on purpose: gcc warns of that.
     # shellcheck disable=SC2046
     "${CXX:-g++}" -std=c++17 -g -O2 -fno-rtti -Wall -Wextra -Wno-dangling-pointer \
-        ${WERROR:-} -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" \
+        ${WERROR:-} -I"$SRCDIR/include" -I"$SRCDIR/bindings/mozjs" -I"$SRCDIR/tests/mozjs" \
         $(pkg-config --cflags "mozjs-$1") "$2" "$B/lib/libjsprof-mozjs-$1.a" \
         "$B/lib/libjsprof.a" $(pkg-config --libs "mozjs-$1") -pthread -o "$3"
 }

@@ -4,16 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "compiled.h"
-
-#include <cstdio>
-#include <cstring>
+#include "host.h"
 
 #include <sys/mman.h>
-
-#include <jsapi.h>
-#include <js/CompilationAndEvaluation.h>
-#include <js/Initialization.h>
-#include <js/SourceText.h>
 
 #ifdef ENGINE_HAS_CODE_TABLES
 
@@ -24,16 +17,9 @@ using look_fn = mozilla::Maybe<Walk::Frame> (Walk::*)(engine_entry) const;
 
 constexpr size_t PAGE = 4096;
 
-int n_checks, n_failed;
 jsprof_mozjs *attached;
 engine_code forged;
 unsigned char *pages; /* one that can not be read, one that can, one that can not */
-
-void check(bool good, const char *what)
-{
-    n_failed += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
-}
 
 /* SpiderMonkey fills in the entry, or returns a pointer to its own. */
 [[maybe_unused]] void forge(js::jit::JitcodeGlobalEntry *to)
@@ -183,25 +169,14 @@ const char script[] =
     "    look();\n"
     "    return x;\n"
     "}\n"
-    "for (let i = 0; i < 20000; i++) inner(i);\n";
+    "for (let i = 0; i < 20000; i++) inner(i); 1\n";
 
-bool run(JSContext *cx)
+bool run_all(JSContext *cx)
 {
-    static const JSClass global_class = {
-        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
-    };
-    JS::RealmOptions realm_options;
-    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &global_class, nullptr,
-                                                   JS::FireOnNewGlobalHook, realm_options));
+    JS::RootedObject global(cx, new_global(cx));
     JSAutoRealm realm(cx, global);
-    JS::SourceText<mozilla::Utf8Unit> source;
-    JS::CompileOptions options(cx);
-    JS::RootedValue value(cx);
 
-    options.setFileAndLine("lines.js", 1);
-    return JS_DefineFunction(cx, global, "look", look, 0, 0) &&
-           source.init(cx, script, sizeof script - 1, JS::SourceOwnership::Borrowed) &&
-           JS::Evaluate(cx, options, source, &value);
+    return JS_DefineFunction(cx, global, "look", look, 0, 0) && run(cx, script, "lines.js") == 1;
 }
 
 } // namespace
@@ -214,14 +189,13 @@ int main()
 
     pages = static_cast<unsigned char *>(map);
     JS_Init();
-    JSContext *cx = JS_NewContext(32 * 1024 * 1024);
-    JS::InitSelfHostedCode(cx);
+    JSContext *cx = new_context(32);
     /* On a busy machine a helper thread may compile later than the script ends. */
     JS_SetOffthreadIonCompilationEnabled(cx, false);
     check(map != MAP_FAILED && mprotect(pages + PAGE, PAGE, PROT_READ | PROT_WRITE) == 0 &&
           jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
           jsprof_mozjs_attach(me, cx, &attached) == 0, "attach");
-    check(run(cx), "the script");
+    check(run_all(cx), "the script");
     check(has_tried[engine_code::OPTIMIZED] && has_tried[engine_code::BASELINE],
           "both compilers");
     check(jsprof_mozjs_detach(attached) == 0, "detach");
@@ -229,8 +203,7 @@ int main()
     jsprof_thread_detach(me);
     jsprof_close(prof);
     JS_ShutDown();
-    printf("1..%d\n", n_checks);
-    return n_failed != 0;
+    return end_checks();
 }
 
 #else

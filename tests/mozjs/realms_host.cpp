@@ -7,15 +7,11 @@
 #include <js-config.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <thread>
 #include <vector>
 
-#include <jsapi.h>
-#include <js/CompilationAndEvaluation.h>
-#include <js/Initialization.h>
-#include <js/SourceText.h>
+#include "host.h"
 
 namespace {
 
@@ -35,30 +31,18 @@ std::atomic<int> sum;
 
 int run_one(JSContext *cx)
 {
-    static const JSClass type = {
-        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
-    };
-    JS::RealmOptions realm_options;
-    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &type, nullptr, JS::FireOnNewGlobalHook,
-                                                   realm_options));
+    JS::RootedObject global(cx, new_global(cx));
     if (!global)
         return 0;
     JSAutoRealm realm(cx, global);
-    JS::SourceText<mozilla::Utf8Unit> source;
-    JS::CompileOptions options(cx);
-    JS::RootedValue value(cx);
-
-    options.setFileAndLine("realm.js", 1);
-    return source.init(cx, script, sizeof script - 1, JS::SourceOwnership::Borrowed) &&
-                   JS::Evaluate(cx, options, source, &value) && value.isInt32()
-               ? value.toInt32() : 0;
+    return run(cx, script, "realm.js") == 1;
 }
 
-void run(int realms)
+void run_context(int realms)
 {
-    JSContext *cx = JS_NewContext(64u << 20);
+    JSContext *cx = new_context(64);
 
-    if (!cx || !JS::InitSelfHostedCode(cx))
+    if (!cx)
         return;
     for (int i = 0; i < realms; i++)
         sum += run_one(cx);
@@ -74,12 +58,12 @@ int main(int, char **argv)
 
     JS_Init();
     for (int i = 1; i < threads; i++)
-        others.emplace_back(run, realms);
-    run(realms);
+        others.emplace_back(run_context, realms);
+    run_context(realms);
     for (auto &other : others)
         other.join();
     for (int i = 0; i < SHORT_CONTEXTS; i++)
-        std::thread(run, SHORT_REALMS).join();
+        std::thread(run_context, SHORT_REALMS).join();
     JS_ShutDown();
     printf("%d\n", sum.load());
     fflush(stdout);

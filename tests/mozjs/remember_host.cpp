@@ -4,32 +4,19 @@
  * SPDX-License-Identifier: MIT
  */
 #include "context.h"
+#include "host.h"
 
-#include <cstdio>
-#include <cstring>
 #include <string>
 
 #include <ucontext.h>
-
-#include <jsapi.h>
-#include <js/CompilationAndEvaluation.h>
-#include <js/Initialization.h>
-#include <js/SourceText.h>
 
 namespace {
 
 constexpr uint32_t LOOK_MAX = 16;
 
-int n_checks, n_failed;
 jsprof_mozjs *attached;
 std::string steps; /* how the looks differ from the first */
 std::string first;
-
-void check(bool good, const char *what)
-{
-    n_failed += !good;
-    printf("%sok %d - %s\n", good ? "" : "not ", ++n_checks, what);
-}
 
 void forget_pc(ucontext_t *context)
 {
@@ -150,48 +137,32 @@ bool look_wasm(JSContext *, unsigned argc, JS::Value *vp)
     return true;
 }
 
-bool run(JSContext *cx, const char *text)
-{
-    JS::SourceText<mozilla::Utf8Unit> source;
-    JS::CompileOptions options(cx);
-    JS::RootedValue value(cx);
-
-    options.setFileAndLine("remember.js", 1);
-    return source.init(cx, text, strlen(text), JS::SourceOwnership::Borrowed) &&
-           JS::Evaluate(cx, options, source, &value);
-}
-
 /* Both are called often enough to be compiled. */
 const char script[] =
     "function inner(f) { f(); }\n"
     "function outer(n) { for (let i = 0; i < n; i++) inner(i == n - 1 ? tryAll : look); }\n"
     "for (let i = 0; i < 50; i++) outer(200);\n"
     "function deep(n) { if (n) deep(n - 1); else lookDeeper(); return n; }\n"
-    "for (let i = 0; i < 5000; i++) { deep(1); deep(4); }\n";
+    "for (let i = 0; i < 5000; i++) { deep(1); deep(4); } 1\n";
 
 /* Imports m.f, exports g, which calls it. */
 const char wasm_script[] =
     "const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0,\n"
     "    2, 7, 1, 1, 109, 1, 102, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 103, 0, 1,\n"
     "    10, 6, 1, 4, 0, 16, 0, 11]);\n"
-    "new WebAssembly.Instance(new WebAssembly.Module(bytes), {m: {f: lookWasm}}).exports.g();\n";
+    "new WebAssembly.Instance(new WebAssembly.Module(bytes), {m: {f: lookWasm}}).exports.g(); 1\n";
 
 void run_attached(JSContext *cx)
 {
-    static const JSClass global_class = {
-        "global", JSCLASS_GLOBAL_FLAGS, &JS::DefaultGlobalClassOps, nullptr, nullptr, nullptr
-    };
-    JS::RealmOptions options;
-    JS::RootedObject global(cx, JS_NewGlobalObject(cx, &global_class, nullptr,
-                                                   JS::FireOnNewGlobalHook, options));
+    JS::RootedObject global(cx, new_global(cx));
     JSAutoRealm realm(cx, global);
 
     check(JS_DefineFunction(cx, global, "look", look, 0, 0) &&
           JS_DefineFunction(cx, global, "tryAll", try_all, 0, 0) &&
           JS_DefineFunction(cx, global, "lookDeeper", look_deeper, 0, 0) &&
           JS_DefineFunction(cx, global, "lookWasm", look_wasm, 0, 0), "a global");
-    check(run(cx, script), "the script");
-    check(run(cx, wasm_script), "and one in WebAssembly");
+    check(run(cx, script, "remember.js") == 1, "the script");
+    check(run(cx, wasm_script, "remember.js") == 1, "and one in WebAssembly");
 }
 
 bool is_named(const std::string &names)
@@ -250,8 +221,7 @@ int main()
     jsprof_thread *me = nullptr;
 
     JS_Init();
-    JSContext *cx = JS_NewContext(32 * 1024 * 1024);
-    JS::InitSelfHostedCode(cx);
+    JSContext *cx = new_context(32);
     JS::SetGCSliceCallback(cx, slice_before);
     engine_watch_nursery<nursery_before>(cx);
     check(jsprof_open(&prof, nullptr) == 0 && jsprof_thread_attach(prof, "main", &me) == 0 &&
@@ -267,6 +237,5 @@ int main()
     jsprof_thread_detach(me);
     jsprof_close(prof);
     JS_ShutDown();
-    printf("1..%d\n", n_checks);
-    return n_failed != 0;
+    return end_checks();
 }
