@@ -1,6 +1,6 @@
 #!/bin/sh
 # continuous.sh - a GJS program records itself as long as it runs, into a folder, with its labels:
-# under our gjs-console, and the distribution's under jsprof-gjs. A second recorder pauses it.
+# under our gjs-console, and the distribution's under jsprof-gjs.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -37,19 +37,7 @@ keeps() # COMMAND...
     [ $keeps_status = 0 ] && [ ! -s out ] && is_kept
 }
 
-refused() # REGEX COMMAND...
-{
-    refused_why=$1
-    shift
-    "$@" works.js >out 2>&1 && return 1
-    one_line out "$refused_why"
-}
-
 check 'gjs-console' keeps "$GJS"
 check "the distribution's" keeps "$B/bin/jsprof-gjs" gjs-console
-check 'a wrong value' refused 'JSPROF_KEEP=x: a time with a unit' \
-    env JSPROF_CONTINUOUS=folder JSPROF_KEEP=x "$GJS"
-check 'no second file' refused 'continuous: not together with path' \
-    env JSPROF_CONTINUOUS=folder JSPROF=x.cap "$GJS"
 
 finish

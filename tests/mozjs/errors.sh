@@ -52,10 +52,20 @@ refused '--profile-output: x.cap: can not be combined with --profile' \
 refused '--profile-output: x.cap: can not be combined with --profile' \
     --profile=y.syscap --profile-output x.cap
 JSPROF=x.cap refused 'JSPROF: x.cap: can not be combined with --profile' --profile
-refused '--profile-toggle: needs --profile-output=FILE' --profile-toggle=on
-refused '--profile-form: needs --profile-output=FILE' --profile-form=compact
-refused '--profile-hz: needs --profile-output=FILE' --profile-hz=100
-refused '--profile-clock: needs --profile-output=FILE' --profile-clock=wall
+for option in toggle=on form=compact hz=100 clock=wall tasks alloc threads=all; do
+    refused "--profile-${option%=*}: needs --profile-output=FILE" --profile-$option
+done
+while read -r option why; do
+    refused "--profile-$option: $why.*" --profile-output=x.cap --profile-$option
+done <<'END'
+alloc=many a whole number from 0 to 1073741824
+tasks=all only signals is allowed
+threads=some neither main nor all
+stalls=16 a time from
+END
+JSPROF=x.cap JSPROF_TASKS=all refused 'JSPROF_TASKS=all: 0, 1 or signals is allowed'
+JSPROF_CONTINUOUS=folder JSPROF_KEEP=x refused '.*JSPROF_KEEP=x: a time with a unit.*'
+JSPROF_CONTINUOUS=folder JSPROF=x.cap refused '.*continuous: not together with path.*'
 check 'a refused rate or clock leaves no file' test ! -e x.cap
 
 "$GJS" --profile-output >out 2>err

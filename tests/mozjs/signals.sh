@@ -129,16 +129,6 @@ by_environment()
         "$JSPROF_TOOL" loop --limit 0 --csv cap | tr -d '"' >loop && counted
 }
 
-refused() # MESSAGE COMMAND...
-{
-    want=$1
-    shift
-    rm -f cap
-    "$@" >out 2>&1 && return 1
-    cat out
-    grep -qF -- "$want" out && [ ! -e cap ]
-}
-
 for program in gjs-console jsprof-gjs; do
     UNDER=$program
     stock=
@@ -153,8 +143,4 @@ done
 UNDER=
 check 'without a request no handler is a task' off
 check 'the environment asks' by_environment
-check 'another word is refused' refused '--profile-tasks=all: only signals is allowed' \
-    "$GJS" --profile-output=cap --profile-tasks=all signals.js
-check 'the environment has another word' refused 'JSPROF_TASKS=all: 0, 1 or signals is allowed' \
-    env JSPROF=cap JSPROF_TASKS=all "$GJS" signals.js
 finish

@@ -258,15 +258,6 @@ forked()
         ! grep -q inChild parent && ! grep -q inParent child
 }
 
-refused() # MESSAGE COMMAND...
-{
-    want=$1
-    shift
-    "$@" >out 2>&1 && return 1
-    cat out
-    grep -qF -- "$want" out
-}
-
 for program in gjs-console jsprof-gjs; do
     UNDER=$program
     record="$B/bin/$program --profile-output=cap"
@@ -289,10 +280,4 @@ done
 UNDER=
 check 'a stall has its cause' explained
 check 'a fork in a task' forked
-check 'it takes one word' refused '--profile-tasks=all: only signals is allowed' \
-    "$B/bin/jsprof-gjs" --profile-output=cap --profile-tasks=all gjs-console chain.js
-check 'it needs a capture' refused '--profile-tasks: needs --profile-output=FILE' \
-    "$GJS" --profile-tasks chain.js
-check 'a limit has a unit' refused '--profile-stalls=16' "$GJS" --profile-output=cap \
-    --profile-stalls=16 chain.js
 finish

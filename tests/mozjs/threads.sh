@@ -43,11 +43,6 @@ for program in "$GJS" "$B/bin/jsprof-gjs"; do
     done
     timeout 60 "$program" --profile-clock=wall --profile-output=main.cap $rest pool.js >out 2>err
     check "$name: one thread without it" test "$("$JSPROF_TOOL" threads --csv main.cap | wc -l)" = 2
-    "$program" --profile-threads=some --profile-output=x.cap $rest pool.js >out 2>err
-    check "$name: no other value" test $? != 0 -a ! -s out
-    check "$name: in one line" one_line err ": --profile-threads=some: neither main nor all"
 done
-"$GJS" --profile-threads=all pool.js >out 2>err
-check 'it needs a capture' one_line err 'profile-threads: needs --profile-output=FILE'
 
 finish

@@ -1,8 +1,7 @@
 #!/bin/sh
 # typescript.sh - what TypeScript's compiler makes of hot.ts is shown by hot.ts: its functions,
 # its lines and its text, from a map beside the generated file and from one inside it, for a
-# script and for a module, whose name is a URL. LONG=1: the same of TypeScript's compiler, which
-# compiled itself (half a minute of CPU time).
+# script and for a module, whose name is a URL.
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -64,45 +63,5 @@ check 'annotate finds the path' grep -q "^source: $root/hot.ts" new.cap.lines
 "$JSPROF_TOOL" report --no-source-maps new.cap >plain 2>&1
 check '--no-source-maps shows what was recorded' \
     grep -Eq "perimeter \\($root/new/hot.js:[0-9]+:[0-9]+\\)" plain
-
-# Of the functions with their places in a file, how many are in the source at that line. A
-# constructor has the name of its class.
-in_source() # SOURCE FILE
-{
-    awk 'FNR == NR { text[FNR] = $0; next }
-        match($0, /[^",;]* [(][^()]*typescript[.]js:[0-9]+:[0-9]+[)]/) {
-            row = substr($0, RSTART, RLENGTH)
-            name = row
-            sub(/ [(].*/, "", name)
-            sub(/.*[.\/<]/, "", name)
-            sub(/.*[.]js:/, "", row)
-            if (seen[name, row + 0]++) next
-            all++
-            good += name == "" || index(text[row + 0], name) || text[row + 0] ~ / constructor[(]/
-        }
-        END { printf "%d of %d functions are in the source\n", good, all
-            exit !(all >= 200 && good >= 0.99 * all) }' "$1" "$2"
-}
-
-if [ -n "${LONG:-}" ]; then
-    lib=$(cd "$modules/typescript/lib" && pwd -P)
-    mkdir itself
-    # It complains of some of its types, which are not checked otherwise.
-    "$node" "$modules/typescript/bin/tsc" --allowJs --target es2017 --module none \
-        --removeComments --sourceMap --lib es2022 --outDir itself "$lib/typescript.js" >tsc.out
-    for file in "$lib"/*.d.ts; do ln -s "$file" itself; done
-    record itself.cap "$SCRIPTS/tsc.js" "$(pwd -P)/itself"
-    check 'tsc, compiled by itself: its result' grep -Eq '^[0-9]{5} 0 ' out
-    check 'tsc: the report says so' grep -q 'of 1 file are from source maps' itself.cap.err
-    "$JSPROF_TOOL" report --csv --limit 0 itself.cap >itself.csv 2>/dev/null
-    check 'tsc: names and lines' in_source "$lib/typescript.js" itself.csv
-    "$JSPROF_TOOL" convert --to folded itself.cap >itself.folded 2>/dev/null
-    tr ';' '\n' <itself.folded >itself.frames
-    check 'tsc: names and lines of an export' \
-        in_source "$lib/typescript.js" itself.frames
-    "$JSPROF_TOOL" annotate itself.cap getPropertyOfType >itself.lines 2>&1
-    check 'tsc: annotate shows the source' \
-        grep -Eq '[0-9]+  +function getPropertyOfType[(]type, name' itself.lines
-fi
 
 finish
