@@ -235,26 +235,7 @@ END
 # not run in a child, with or without us.
 forks_without_us()
 {
-    cat >"$SCRATCH/forks.c" <<'END'
-#include <lauxlib.h>
-#include <lua.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int luaopen_forks(lua_State *L) /* calls the function in a child, which has 5 seconds */
-{
-    int status;
-    if (fork() == 0) {
-        alarm(5);
-        lua_getglobal(L, "child");
-        lua_call(L, 0, 0);
-        _exit(0);
-    }
-    wait(&status);
-    lua_pushboolean(L, status == 0);
-    return 1;
-}
-END
-    cat >"$SCRATCH/forks.lua" <<'END'
+    cat >"$SCRATCH/forks.lua" <<END
 local uv, jsprof = require "luv", require "jsprof"
 local thread = uv.new_thread(function(file)
   local uv, jsprof = require "luv", require "jsprof"
@@ -263,28 +244,20 @@ local thread = uv.new_thread(function(file)
   idle:start(function() n = n + 1 if n == 400000 then idle:close() end end)
   uv.run()
   jsprof.stop()
-end, arg[1])
-jsprof.start{ output = arg[1], loop = true }
-function child()
+end, "$SCRATCH/forks.cap")
+jsprof.start{ output = "$SCRATCH/forks.cap", loop = true }
+local function child()
   local idle, n = uv.new_idle(), 0
   idle:start(function() n = n + 1 if n == 5 then idle:close() end end)
   uv.run()
+  os.exit(0)
 end
-local fork = package.loadlib(arg[2], "luaopen_forks")
-for _ = 1, 40 do assert(fork()) end
+for _ = 1, 40 do assert(fork(child)) end
 thread:join()
 jsprof.stop()
 END
-    # shellcheck disable=SC2046
-    ${CC:-cc} -shared -fPIC -o "$SCRATCH/forks.so" "$SCRATCH/forks.c" \
-        $(pkg-config --cflags "lua$VERSION") &&
-        sed '/jsprof[.]st/d; s/, require "jsprof"//' "$SCRATCH/forks.lua" >"$SCRATCH/plain.lua" &&
-        timeout 60 "$LUA" "$SCRATCH/plain.lua" "" "$SCRATCH/forks.so" >/dev/null 2>&1
-}
-
-forked()
-{
-    timeout 60 "$LUA" "$SCRATCH/forks.lua" "$SCRATCH/forks.cap" "$SCRATCH/forks.so"
+    sed '/jsprof[.]st/d; s/, require "jsprof"//' "$SCRATCH/forks.lua" >"$SCRATCH/plain.lua" &&
+        build_host plain_host.c && timeout 60 "$SCRATCH/host" "$SCRATCH/plain.lua" >/dev/null 2>&1
 }
 
 TRIED=0
@@ -309,7 +282,7 @@ one()
     fi
     if [ "$VERSION" = 5.4 ] && pkg-config --exists lua5.4; then
         "$LUA" -e 'require "luv"' 2>/dev/null && forks_without_us &&
-            check 'children of a fork run on' forked
+            check 'children of a fork run on' timeout 60 "$SCRATCH/host" "$SCRATCH/forks.lua"
         check 'a program with a stub for lua_resume runs on' with_a_stub
     fi
     "$LUA" -e 'require "cqueues"' 2>/dev/null || return

@@ -176,7 +176,6 @@ one()
         LUA_INIT='require "jsprof"' LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
     check 'and jsprof-lua' listens "$B/bin/jsprof-lua" --version "$VERSION"
     check 'one that records itself refuses, and names its file' records_itself
-    build_host fork_host.c || { fail 'a program that forks'; return; }
     check 'a forked child listens, too, if it is asked to' child_listens
     check 'and does not otherwise' child_is_silent
     check '0 does not listen' not_asked env LUA_INIT='require "jsprof"' \

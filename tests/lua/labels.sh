@@ -57,7 +57,7 @@ one()
     check 'a label of one that fails' has 'route=/bad, tenant=7'
     check 'no label in the end' has '[no label]'
     check 'no other' sh -c "cat '$SCRATCH/report'; [ \$(wc -l <'$SCRATCH/report') -eq 5 ]"
-    build_host fork_host.c || { fail 'a program that forks'; return; }
+    build_host plain_host.c || { fail 'a program that forks'; return; }
     check 'a forked child keeps them' kept
 }
 

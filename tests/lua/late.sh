@@ -31,13 +31,17 @@ preloaded() # COMMAND...
 thread_ended()
 {
     rm -f "$SCRATCH/cap"
-    build_host ended_host.c && preloaded "$SCRATCH/host" "$SCRATCH/cap" && whole
+    cat >"$SCRATCH/starts.lua" <<END
+require 'jsprof'.start{ output = '$SCRATCH/cap', alloc = 4096 }
+function work() local t = {} for i = 1, 100000 do t[i] = { i } end end
+END
+    build_host strange_host.c && preloaded "$SCRATCH/host" ended "$SCRATCH/starts.lua" && whole
 }
 
 # Finalizers run in the order that is opposite to that of their objects.
 finalizer()
 {
-    cat >"$SCRATCH/finalizer.lua" <<'END'
+    cat >"$SCRATCH/finalizer.lua" <<END
 local function late()
     for i = 1, 3 do pcall(function() return i end) end
     table.sort({ 3, 2, 1 }, function(a, b) return a < b end)
@@ -49,11 +53,11 @@ if newproxy then
 else
     kept = setmetatable({}, { __gc = late })
 end
-require "jsprof".start{ output = output }
+require "jsprof".start{ output = "$SCRATCH/cap" }
 local t = {} for i = 1, 100000 do t[i] = { i } end
 END
     rm -f "$SCRATCH/cap"
-    MALLOC_PERTURB_=165 preloaded "$SCRATCH/host" "$SCRATCH/cap" "$SCRATCH/finalizer.lua" \
+    MALLOC_PERTURB_=165 preloaded "$SCRATCH/host" closed "$SCRATCH/finalizer.lua" \
         >"$SCRATCH/out" && [ "$(cat "$SCRATCH/out")" = late ] && whole
 }
 

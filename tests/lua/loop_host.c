@@ -4,7 +4,7 @@
  *     loop_host CAPTURE SCRIPT CASE
  *
  * idle: the main coroutine has no calls while the script's `tasks` run. called: the script
- * calls the loop, and so do its tasks.
+ * calls the loop, and so do its tasks; or `make`, a C function that makes garbage.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -76,6 +76,20 @@ static int loop_called(lua_State *L)
     return 0;
 }
 
+__attribute__((noinline)) static void host_garbage(lua_State *L)
+{
+    for (int i = 0; i < 20000; i++) {
+        lua_newuserdata(L, 64);
+        lua_pop(L, 1);
+    }
+}
+
+static int host_make(lua_State *L)
+{
+    host_garbage(L);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     jsprof_options options = { .size = sizeof options, .path = argc > 3 ? argv[1] : NULL,
@@ -89,6 +103,8 @@ int main(int argc, char **argv)
     luaL_openlibs(L);
     lua_pushcfunction(L, loop_called);
     lua_setglobal(L, "loop");
+    lua_pushcfunction(L, host_make);
+    lua_setglobal(L, "make");
     if (luaL_dofile(L, argv[2]))
         loop_fail("script", L);
     if (jsprof_open(&prof, &options) || jsprof_start(prof) ||

@@ -3,6 +3,8 @@
  *
  *     strange_host closed SCRIPT         another thread closes the state, then this one burns in C
  *     strange_host attached SCRIPT FILE  the same, but the program records itself by jsprof-lua.h
+ *     strange_host ended SCRIPT          a thread runs the script's `work` and ends; then this one
+ *                                        allocates by functions that are no entries
  *     strange_host poor SCRIPT CAPTURE   the state's allocator fails at the first, second, ... call
  *                                        while the script runs, until it does not fail any more;
  *                                        no file is there where it has not set `started`
@@ -85,6 +87,33 @@ static int attached(const char *script, const char *file)
     burn(0.2);
     jsprof_thread_detach(me);
     return jsprof_close(prof) != 0;
+}
+
+static void *work_main(void *failed)
+{
+    lua_getglobal(L, "work");
+    *(int *)failed = lua_pcall(L, 0, 0, 0);
+    return NULL;
+}
+
+static int ended(const char *script)
+{
+    pthread_t thread;
+    int failed = 1;
+    L = luaL_newstate();
+    luaL_openlibs(L);
+    if (run(script) || pthread_create(&thread, NULL, work_main, &failed))
+        return 1;
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 100; i++) { /* longer than the drain keeps a thread that ended */
+        for (int k = 0; k < 1000; k++) {
+            lua_newtable(L);
+            lua_pop(L, 1);
+        }
+        usleep(10000);
+    }
+    lua_close(L);
+    return failed;
 }
 
 /* -- Without memory ---------------------------------------------------------------- */
@@ -174,6 +203,8 @@ int main(int argc, char **argv)
     const char *what = argc > 2 ? argv[1] : "";
     if (strcmp(what, "closed") == 0)
         return closed(argv[2]);
+    if (strcmp(what, "ended") == 0)
+        return ended(argv[2]);
     if (strcmp(what, "attached") == 0 && argc == 4)
         return attached(argv[2], argv[3]);
     if (strcmp(what, "poor") == 0 && argc == 4)

@@ -196,28 +196,9 @@ LUA
 # A fork inside a task: the child's capture has the run, and its own.
 fork_inside()
 {
-    cat >"$SCRATCH/forks.c" <<'C'
-#include <lauxlib.h>
-#include <lua.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
-int luaopen_forks(lua_State *L) /* calls its argument in a child */
-{
-    int status;
-    if (fork() == 0) {
-        lua_settop(L, 1);
-        lua_call(L, 0, 0);
-        exit(0);
-    }
-    wait(&status);
-    lua_pushboolean(L, status == 0);
-    return 1;
-}
-C
-    cat >"$SCRATCH/forks.lua" <<'LUA'
-local jsprof, fork = require "jsprof", package.loadlib(arg[2], "luaopen_forks")
-jsprof.start{ output = arg[1], tasks = true, children = true }
+    cat >"$SCRATCH/forks.lua" <<LUA
+local jsprof = require "jsprof"
+jsprof.start{ output = "$SCRATCH/cap", tasks = true, children = true }
 local function in_child() coroutine.yield() end
 local function forks()
   coroutine.yield()
@@ -232,10 +213,7 @@ co() co() co()
 jsprof.stop()
 LUA
     rm -f "$SCRATCH"/cap*
-    # shellcheck disable=SC2046
-    ${CC:-cc} -shared -fPIC -o "$SCRATCH/forks.so" "$SCRATCH/forks.c" \
-        $(pkg-config --cflags "lua$VERSION") &&
-        "$LUA" "$SCRATCH/forks.lua" "$SCRATCH/cap" "$SCRATCH/forks.so" && looped && whole &&
+    build_host plain_host.c && "$SCRATCH/host" "$SCRATCH/forks.lua" && looped && whole &&
         [ "$(runs coroutine forks)" = 3 ] && [ "$(runs coroutine in_child)" = 0 ] || return 1
     mv "$SCRATCH"/cap.* "$SCRATCH/cap" && looped && whole &&
         [ "$(runs coroutine in_child)" = 2 ]

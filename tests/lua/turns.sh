@@ -27,7 +27,7 @@ turns() # COUNT SCRIPT VARIABLE=VALUE...
     shift 2
     rm -rf "$SCRATCH/in" && mkdir "$SCRATCH/in"
     (cd "$SCRATCH/in" && exec env LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" \
-        JSPROF_CLOCK=wall "$@" "$SCRATCH/host" "$turns_count" "$SCRATCH/$turns_script") \
+        JSPROF_CLOCK=wall "$@" "$SCRATCH/host" "$SCRATCH/$turns_script" "$turns_count") \
         >"$SCRATCH/out" 2>"$SCRATCH/err"
     turns_status=$?
     cat "$SCRATCH/out" "$SCRATCH/err"
@@ -121,7 +121,7 @@ coroutines_are_counted()
 has_ended=
 one()
 {
-    build_host turns_host.c || { fail 'a program'; return; }
+    build_host plain_host.c || { fail 'a program'; return; }
     JSPROF_LUA=$B/bin/jsprof-lua
     check 'each state has a file' each_has_a_file 0
     check 'a later run has the file again' later_run_has_the_file
