@@ -7,118 +7,48 @@ set -u
 . "$(dirname "$0")/lib.sh"
 cd "$SCRATCH" || exit 1
 
-wrong() # LINE MESSAGE, the program on stdin
+wrong() # LINE MESSAGE: of wrong.lark
 {
-    cat >wrong.lark
     check "line $1: $2" says 1 "wrong.lark:$1: $2" "$LARK" --jit=off wrong.lark
     check "line $1: $2, natively" \
         says 1 "wrong.lark:$1: $2" "$LARK" --jit-threshold=1 wrong.lark
 }
 
-wrong 1 "expected ';' before 'let'" <<'END'
-let x = 1 let y = 2;
-END
-wrong 2 "unknown name 'y'" <<'END'
-let x = 1;
-print(x, y);
-END
-wrong 2 'string without an end' <<'END'
-let x = 1;
-let y = "abc
-END
-wrong 2 "expected '}' before the end of the file" <<'END'
-fn f() { return 1;
-END
-wrong 1 'unexpected character' <<'END'
-let x = 1 @ 2;
-END
-wrong 1 'malformed number' <<'END'
-let x = 12ab;
-END
-wrong 1 'integer does not fit in 64 bits' <<'END'
-let x = 9223372036854775808;
-END
-wrong 1 'not in a loop' <<'END'
-break;
-END
-wrong 2 'declared twice*' <<'END'
-let x = 1;
-let x = 2;
-END
-wrong 1 'declared twice*' <<'END'
-fn print(x) {}
-END
-wrong 1 "'+=' and '-=' need a variable" <<'END'
-let a = [1]; a[0] += 1;
-END
-wrong 2 'division by zero' <<'END'
-fn f(x) {
-    return 1 / x;
-}
-f(0);
-END
-wrong 1 "no '+' of int and string" <<'END'
-print(1 + "a");
-END
-wrong 1 "no '&' of double and int" <<'END'
-print(1.0 & 1);
-END
-wrong 1 "no '<' of nil and int" <<'END'
-print(nil < 1);
-END
-wrong 1 "no '-' of string" <<'END'
-print(-"a");
-END
-wrong 3 'index 3 is outside of 0..2' <<'END'
-let a = [1, 2, 3];
-let i = 3;
-a[i] = a[0];
-END
-wrong 2 'index 3 is outside of 0..2' <<'END'
-let a = [1, 2, 3];
-print(a[3]);
-END
-wrong 2 'index -1 is outside of 0..2' <<'END'
-let a = [1, 2, 3];
-print(a[-1]);
-END
-wrong 1 'an index is an int, not double' <<'END'
-print([1][0.0]);
-END
-wrong 1 'no index into int' <<'END'
-print(1[0]);
-END
-wrong 1 'index -1 is outside of 0..2' <<'END'
-print("abc"[-1]);
-END
-wrong 1 'f takes 1 argument, not 2' <<'END'
-fn f(x) {} f(1, 2);
-END
-wrong 1 'no call of int' <<'END'
-let x = 1; x();
-END
-wrong 1 'len wants a string or an array, not int' <<'END'
-len(1);
-END
-wrong 1 'push wants array as argument 1, not nil' <<'END'
-push(nil, 1);
-END
-wrong 2 'no such thing' <<'END'
-sort([2, 1],
-     fn (a, b) { error("no such thing"); });
-END
-wrong 1 '/nonexistent: No such file or directory' <<'END'
-read("/nonexistent");
-END
-wrong 1 'too many calls within calls' <<'END'
-fn f(n) { return f(n + 1); } f(0);
-END
-wrong 2 'too many calls within calls' <<'END'
-fn outer(n) {
-    return sort([1, 2], inner);
-}
-fn inner(a, b) { return outer(a); }
-outer(1);
+# The line, the message, and the program; \n ends its lines.
+while IFS='|' read -r line message program; do
+    printf '%b\n' "$program" >wrong.lark
+    wrong "$line" "$message"
+done <<'END'
+1|expected ';' before 'let'|let x = 1 let y = 2;
+2|unknown name 'y'|let x = 1;\nprint(x, y);
+2|string without an end|let x = 1;\nlet y = "abc
+2|expected '}' before the end of the file|fn f() { return 1;
+1|unexpected character|let x = 1 @ 2;
+1|malformed number|let x = 12ab;
+1|integer does not fit in 64 bits|let x = 9223372036854775808;
+1|not in a loop|break;
+2|declared twice*|let x = 1;\nlet x = 2;
+1|declared twice*|fn print(x) {}
+1|'+=' and '-=' need a variable|let a = [1]; a[0] += 1;
+2|division by zero|fn f(x) {\n    return 1 / x;\n}\nf(0);
+1|no '+' of int and string|print(1 + "a");
+1|no '&' of double and int|print(1.0 & 1);
+1|no '<' of nil and int|print(nil < 1);
+1|no '-' of string|print(-"a");
+3|index 3 is outside of 0..2|let a = [1, 2, 3];\nlet i = 3;\na[i] = a[0];
+2|index 3 is outside of 0..2|let a = [1, 2, 3];\nprint(a[3]);
+2|index -1 is outside of 0..2|let a = [1, 2, 3];\nprint(a[-1]);
+1|an index is an int, not double|print([1][0.0]);
+1|no index into int|print(1[0]);
+1|index -1 is outside of 0..2|print("abc"[-1]);
+1|f takes 1 argument, not 2|fn f(x) {} f(1, 2);
+1|no call of int|let x = 1; x();
+1|len wants a string or an array, not int|len(1);
+1|push wants array as argument 1, not nil|push(nil, 1);
+2|no such thing|sort([2, 1],\n     fn (a, b) { error("no such thing"); });
+1|/nonexistent: No such file or directory|read("/nonexistent");
+1|too many calls within calls|fn f(n) { return f(n + 1); } f(0);
+2|too many calls within calls|fn f(n) {\nreturn sort([1, 2], inner);\n}\nfn inner(a, b) { return f(a); }\nf(1);
 END
 check 'an error within calls is traced' grep -q '^  in inner (wrong.lark:4)' says.err
 check 'a long trace is cut' [ "$(wc -l <says.err)" -lt 12 ]
