@@ -73,23 +73,7 @@ lines 6
 has "line,\"/srv/app/lib/deep/inside/work.js\",22,,50000000,50000000,\"$(printf '\t')again();"
 has 'row,"/srv/app/lib/deep/inside/work.js",21,12,10000000,10000000,"unless ""18"""'
 
-run annotate --json listing.cap work
-is_rc 0
-lines 1
-has '"file":"/srv/app/lib/deep/inside/work.js","line":20,"unit":"cpu_ns"'
-has '"unit":"cpu_ns","samples":8,"value":80000000'
-has '"lines":[{"file":"/srv/app/lib/deep/inside/work.js","line":22,"self":50000000'
-has '{"pc":12,"line":21,"text":"unless \"18\"","ends":false,"targets":[18],"self":10000000'
-has '"total_samples":5,"has_listing":true,"listing_is_shared":false'
-
 run annotate --dot listing.cap work
-is_rc 0
-has 'b0 -> b2 [style=dashed];'
-has 'b1 -> b0 [style=dashed];'
-has 'b0 -> b1;'
-hasnt 'b1 -> b2'
-has '12  unless \"18\"  20.0%\l'
-has 'fillcolor="0.000 0.450 1.000"'
 cp out graph.dot
 run annotate --dot listing.cap main
 is_rc 1

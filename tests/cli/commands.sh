@@ -8,16 +8,8 @@
 main='main (/srv/app/start.js:1:1)'
 work='work (/srv/app/lib/deep/inside/work.js:20:3)'
 
-run threads good.cap
-is_rc 0
-is_err ''
-row '100 100 main 75.6% 62 ms 2.00 ms'
-row "100 200 helper two 24.4% 20 ms -"
-has '100% is 82 ms of CPU time, in 8 samples.'
 run threads --only work good.cap # losses are of no function
 hasnt UNSEEN
-run threads good.cap
-has 'work (/srv/app'
 
 run callers work good.cap
 is_rc 0
@@ -39,11 +31,6 @@ is_rc 2
 run callers work good.cap more
 is_rc 2
 
-run list events.cap
-is_rc 0
-row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
-row 'gc / heap 5 2,000 -3 1399 1,000 4,000 4,000'
-row 'app / load 2 0.75 0.25 0.5 0.25 0.75 0.75'
 run list --each events.cap
 lines 21
 row '0.004000 1.00 ms 100 gc / sweep why 0'
@@ -63,8 +50,6 @@ run list --process 100 events.cap
 row 'gc / sweep 20 210 ms 1.00 ms 10 ms 10 ms 19 ms 20 ms'
 run list --csv events.cap
 has 'mark,"gc","sweep",20,210000000,1000000,10500000,10000000,19000000,20000000'
-run list good.cap
-has 'No marks and no counters.'
 run dump events.cap
 row '7 gc / heap whole bytes'
 row '8 = 3fd0000000000000'
