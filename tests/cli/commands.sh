@@ -11,11 +11,6 @@ work='work (/srv/app/lib/deep/inside/work.js:20:3)'
 run threads --only work good.cap # losses are of no function
 hasnt UNSEEN
 
-run callers work good.cap
-is_rc 0
-row 'SHARE TIME SELF FUNCTION AND ITS CALLERS (above), CALLEES (below)'
-row "100.0% 50 ms $main"
-row "62.5% 50 ms 50 ms $work"
 run callees good.cap main
 row '100.0% 80 ms (nobody: outermost)'
 row "100.0% 80 ms 20 ms $main"

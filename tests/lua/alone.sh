@@ -115,97 +115,68 @@ everywhere()
         ends TERM 15 --profile-clock=wall -e 'io.read()'
 }
 
-# With this library, which sends SIGTERM.
-ends_preloaded() # NAME OF ITS SOURCE
+# Preloaded, it sends SIGTERM to the process. -DLOOK and -DTWICE: when the library asks for the
+# sixth time who has its signal, which it does as it looks at the memory, in code that could call
+# anything; that takes so long that a timer's SIGTERM finds the thread there, or SIGTERM comes
+# twice, as by timeout(1). -DLEND: it has lent a small stack to handlers, whose own time it means.
+cat >"$SCRATCH/ends.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SIXTH = 6, MS = 1000000, BYTES = 8192, GUARD = 1 << 20 };
+
+static void soon(long ns) /* of CPU time: a busy machine starts late */
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
+    struct itimerspec at = { .it_value = { 0, ns } };
+    static timer_t timer;
+    timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
+    timer_settime(timer, 0, &at, NULL);
+}
+
+#ifdef LEND
+static void __attribute__((constructor)) lend(void)
+{
+    char *low = mmap(0, GUARD + BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = { .ss_sp = low + GUARD, .ss_size = BYTES };
+    mprotect(stack.ss_sp, BYTES, PROT_READ | PROT_WRITE);
+    sigaltstack(&stack, 0);
+    soon(500 * MS);
+}
+#else
+int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
+{
+    static volatile unsigned n, sink;
+    if (signo == SIGPROF && !to && ++n == SIXTH) {
+#ifdef LOOK
+        soon(2 * MS);
+        for (unsigned i = 0; i < 50 * MS; i++)
+            sink = sink + i;
+#else
+        for (sink = 0; sink < 2; sink++)
+            kill(getpid(), SIGTERM);
+#endif
+    }
+    return ((int (*)(int, const struct sigaction *, struct sigaction *))
+            dlsym(RTLD_NEXT, "sigaction"))(signo, to, was);
+}
+#endif
+EOF
+
+ends_preloaded() # WAY
 {
     rm -f "$SCRATCH/cap"
-    ${CC:-cc} -O1 -shared -fPIC -o "$SCRATCH/$1.so" "$SCRATCH/$1.c" -ldl || return 1
-    LD_PRELOAD="$ASAN_LIBRARY $SCRATCH/$1.so" timeout -s KILL 20 \
+    ${CC:-cc} -O1 -D"$1" -shared -fPIC -o "$SCRATCH/ends.so" "$SCRATCH/ends.c" -ldl || return 1
+    LD_PRELOAD="$ASAN_LIBRARY $SCRATCH/ends.so" timeout -s KILL 20 \
         "$B/bin/jsprof-lua$VERSION" --profile-mode=both --profile-output="$SCRATCH/cap" \
         -e 'local function f() end while true do f() end'
     found=$?
     echo "status $found"
     [ $found = 143 ] && whole
-}
-
-# A look at the memory takes so long that SIGTERM finds the thread in it, and in code that
-# could call anything.
-ends_in_a_look()
-{
-    cat >"$SCRATCH/look.c" <<'EOF'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <time.h>
-
-enum { LOOK = 6, MS = 1000000 };
-
-int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
-{
-    static volatile unsigned n, sink;
-    static timer_t timer;
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
-    struct itimerspec soon = { .it_value = { 0, 2 * MS } };
-    if (signo == SIGPROF && !to && ++n == LOOK) {
-        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
-        timer_settime(timer, 0, &soon, NULL);
-        for (unsigned i = 0; i < 50 * MS; i++)
-            sink = sink + i;
-    }
-    return ((int (*)(int, const struct sigaction *, struct sigaction *))
-            dlsym(RTLD_NEXT, "sigaction"))(signo, to, was);
-}
-EOF
-    ends_preloaded look
-}
-
-# Whoever lends a stack to signals, a library say, means the handlers of its own time.
-ends_on_a_small_stack()
-{
-    cat >"$SCRATCH/lend.c" <<'EOF'
-#define _GNU_SOURCE
-#include <signal.h>
-#include <sys/mman.h>
-#include <time.h>
-
-enum { BYTES = 8192, GUARD = 1 << 20 };
-
-static void __attribute__((constructor)) lend(void)
-{
-    char *low = mmap(0, GUARD + BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    stack_t stack = { .ss_sp = low + GUARD, .ss_size = BYTES };
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGTERM };
-    struct itimerspec soon = { .it_value = { 0, 500000000 } };
-    timer_t timer;
-    mprotect(stack.ss_sp, BYTES, PROT_READ | PROT_WRITE);
-    sigaltstack(&stack, 0);
-    timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer); /* a busy machine starts late */
-    timer_settime(timer, 0, &soon, 0);
-}
-EOF
-    ends_preloaded lend
-}
-
-# timeout(1) sends it to the program, and to the group that the program is in.
-ends_when_told_twice()
-{
-    cat >"$SCRATCH/twice.c" <<'EOF'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <signal.h>
-#include <unistd.h>
-
-int sigaction(int signo, const struct sigaction *to, struct sigaction *was)
-{
-    static int n;
-    if (signo == SIGPROF && !to && ++n == 6)
-        for (int i = 0; i < 2; i++)
-            kill(getpid(), SIGTERM);
-    return ((int (*)(int, const struct sigaction *, struct sigaction *))
-            dlsym(RTLD_NEXT, "sigaction"))(signo, to, was);
-}
-EOF
-    ends_preloaded twice
 }
 
 one()
@@ -222,9 +193,9 @@ one()
     check 'the memory, while samples are taken' memory_is_told sample
     check 'the memory, while calls are counted' memory_is_told calls
     check 'SIGTERM, SIGINT, SIGHUP, wherever it is' everywhere
-    check 'SIGTERM in the middle of a look at the memory' ends_in_a_look
-    check 'SIGTERM twice' ends_when_told_twice
-    check 'SIGTERM where signals have a small stack' ends_on_a_small_stack
+    check 'SIGTERM in the middle of a look at the memory' ends_preloaded LOOK
+    check 'SIGTERM twice' ends_preloaded TWICE
+    check 'SIGTERM where signals have a small stack' ends_preloaded LEND
 }
 
 each_version one
