@@ -6,61 +6,136 @@
 . "$SRCDIR/tests/cli/lib.sh"
 
 cat >host.c <<'END'
+#include <dlfcn.h>
 #include <jsprof.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static double cpu_now(void)
+static double seconds;
+
+static double now(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* FILE HZ CLOCK SECONDS sleep|burn|nap|fork [collect] */
+static void burn(clockid_t clock, double s)
+{
+    for (double until = now(clock) + s; now(clock) < until;)
+        continue;
+}
+
+/* A thread that blocks every signal has nothing but losses. */
+static void *blind(void *p)
+{
+    jsprof_thread *t;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    if (jsprof_thread_attach(p, "blind", &t) < 0)
+        exit(1);
+    burn(CLOCK_THREAD_CPUTIME_ID, seconds);
+    jsprof_thread_detach(t);
+    return NULL;
+}
+
+/* Long names, twenty deep. */
+static void deep(jsprof_thread *t, char odd)
+{
+    static char names[20][300];
+    for (int i = 0; i < 20; i++) {
+        memset(names[i], odd ? odd : 'a' + i, 200);
+        sprintf(names[i] + 200, " (/srv/a/long/folder/of/a/long/name/file%d.js:%d:1)", i, i + 1);
+        jsprof_push(t, names[i], NULL, (uint32_t)i + 1);
+        burn(CLOCK_PROCESS_CPUTIME_ID, seconds / 20);
+    }
+    for (int i = 0; i < 20; i++)
+        jsprof_pop(t);
+}
+
+typedef int encode(uint32_t preset, int check, const void *, const uint8_t *in, size_t n_in,
+                   uint8_t *out, size_t *at, size_t n_out);
+
+static void pack(void) /* by a stripped library of this machine */
+{
+    static uint8_t in[1 << 20], out[1 << 21];
+    encode *with;
+    void *library = dlopen("liblzma.so.5", RTLD_NOW);
+    void *found = library ? dlsym(library, "lzma_easy_buffer_encode") : NULL;
+    if (!found)
+        exit(77);
+    *(void **)&with = found;
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * i >> 7 ^ i >> 5);
+    for (double until = now(CLOCK_PROCESS_CPUTIME_ID) + seconds;
+         now(CLOCK_PROCESS_CPUTIME_ID) < until;) {
+        size_t at = 0;
+        with(9, 0, NULL, in, sizeof in, out, &at, sizeof out);
+    }
+}
+
+static void work(jsprof *p, const char *what)
+{
+    pthread_t other;
+    bool is_nap = strcmp(what, "nap") == 0; /* of 40 times what it works */
+    if (strcmp(what, "blind") == 0 && pthread_create(&other, NULL, blind, p))
+        exit(1);
+    if (is_nap || strcmp(what, "burn") == 0)
+        burn(CLOCK_PROCESS_CPUTIME_ID, is_nap ? seconds / 40 : seconds);
+    if (strcmp(what, "blind") == 0) {
+        burn(CLOCK_THREAD_CPUTIME_ID, seconds);
+        pthread_join(other, NULL);
+    }
+    pid_t child = strcmp(what, "fork") == 0 ? fork() : 1;
+    if (child == 0) {
+        burn(CLOCK_PROCESS_CPUTIME_ID, seconds);
+        _exit(0);
+    }
+    while (child > 1 && wait(NULL) < 0)
+        continue;
+    struct timespec rest = { .tv_nsec = 10000000 };
+    for (int i = 0; (is_nap || strcmp(what, "sleep") == 0) && i < (int)(seconds * 100); i++)
+        nanosleep(&rest, NULL);
+}
+
+/* FILE HZ CLOCK SECONDS sleep|burn|nap|fork|blind [collect], or deep [CHARACTER], or pack */
 int main(int argc, char **argv)
 {
     jsprof_options o = { .size = sizeof o, .path = argv[1], .hz = (uint32_t)atoi(argv[2]) };
     o.flags = o.hz == 10000 ? JSPROF_TIMER : 0; /* the looker does not need the kernel's tick */
-    double seconds = atof(argv[4]), until = cpu_now() + seconds;
     jsprof *p;
     jsprof_thread *t;
-    o.clock = strcmp(argv[3], "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
-    if (jsprof_open(&p, &o) < 0 || jsprof_thread_attach(p, "main", &t) < 0 || jsprof_start(p) < 0)
-        return 1;
-    jsprof_push(t, "work", NULL, 0);
     jsprof_function *collector;
-    if (jsprof_function_new(&collector, "garbage collection", NULL, 0, JSPROF_KIND_GC) < 0)
+    seconds = atof(argv[4]);
+    o.clock = strcmp(argv[3], "wall") == 0 ? JSPROF_CLOCK_WALL : JSPROF_CLOCK_CPU;
+    if (jsprof_open(&p, &o) < 0 || jsprof_thread_attach(p, "main", &t) < 0 || jsprof_start(p) < 0 ||
+        jsprof_function_new(&collector, "garbage collection", NULL, 0, JSPROF_KIND_GC) < 0)
         return 1;
-    if (argc > 6)
-        jsprof_enter(t, collector);
-    bool is_nap = strcmp(argv[5], "nap") == 0; /* of 40 times what it works */
-    if (is_nap)
-        until = cpu_now() + seconds / 40;
-    while ((is_nap || strcmp(argv[5], "burn") == 0) && cpu_now() < until)
-        ;
-    pid_t child = strcmp(argv[5], "fork") == 0 ? fork() : 1;
-    if (child == 0) {
-        while (cpu_now() < until)
-            ;
-        _exit(0);
+    if (strcmp(argv[5], "deep") == 0) {
+        deep(t, argc > 6 ? *argv[6] : 0);
+    } else if (strcmp(argv[5], "pack") == 0) {
+        pack();
+    } else {
+        jsprof_push(t, "work", NULL, 0);
+        if (argc > 6)
+            jsprof_enter(t, collector);
+        work(p, argv[5]);
+        if (argc > 6)
+            jsprof_leave(t);
+        jsprof_pop(t);
     }
-    while (child > 1 && wait(NULL) < 0)
-        ;
-    struct timespec rest = { .tv_nsec = 10000000 };
-    for (int i = 0; (is_nap || strcmp(argv[5], "sleep") == 0) && i < (int)(seconds * 100); i++)
-        nanosleep(&rest, NULL);
-    if (argc > 6)
-        jsprof_leave(t);
-    jsprof_pop(t);
     return jsprof_thread_detach(t) < 0 || jsprof_close(p) < 0;
 }
 END
-$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o host host.c "$B/lib/libjsprof.a" -pthread
+$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o host host.c "$B/lib/libjsprof.a" -pthread -ldl
 
 says() # REGEX FILE
 {
@@ -147,49 +222,7 @@ run report --thread 100 --under leaf good.cap
 hasnt 'Line 22'
 
 # A thread that blocks every signal has nothing but losses.
-cat >blind.c <<'END'
-#include <jsprof.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <time.h>
-
-static void burn(void)
-{
-    struct timespec t;
-    do
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    while (t.tv_sec == 0 && t.tv_nsec < 300000000);
-}
-
-static void *blind(void *p)
-{
-    jsprof_thread *t;
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, NULL);
-    if (jsprof_thread_attach(p, "blind", &t) < 0)
-        exit(1);
-    burn();
-    jsprof_thread_detach(t);
-    return NULL;
-}
-
-int main(void)
-{
-    jsprof *p;
-    jsprof_thread *t;
-    pthread_t other;
-    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0 ||
-        pthread_create(&other, NULL, blind, p))
-        return 1;
-    burn();
-    pthread_join(other, NULL);
-    return jsprof_close(p) < 0;
-}
-END
-$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o blind blind.c "$B/lib/libjsprof.a" -pthread
-JSPROF=blind.cap JSPROF_HZ=1000 JSPROF_CLOCK=wall ./blind
+./host blind.cap 1000 wall 0.3 blind
 run report blind.cap
 tr '\n' ' ' <out >sentence
 says 'Thread blind has no sample of its [0-9.]+ m?s: jsprof info shows what took its si' sentence
@@ -200,36 +233,9 @@ says '^- Thread `blind` has no sample of its [0-9.]+ m?s: jsprof info' out
 
 # A summary of long names and deep calls stays below 4 KB, also with two more sentences of advice,
 # and with names of characters that Markdown needs to escape.
-cat >deep.c <<'END'
-#include <jsprof.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-int main(int argc, char **argv)
-{
-    static char names[20][300];
-    struct timespec now;
-    jsprof *p;
-    jsprof_thread *t;
-    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0)
-        return 1;
-    for (int i = 0; i < 20; i++) {
-        memset(names[i], argc > 1 ? argv[1][0] : 'a' + i, 200);
-        sprintf(names[i] + 200, " (/srv/a/long/folder/of/a/long/name/file%d.js:%d:1)", i, i + 1);
-        jsprof_push(t, names[i], NULL, (uint32_t)i + 1);
-        do
-            clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-        while (now.tv_sec == 0 && now.tv_nsec < 25000000L * (i + 1));
-    }
-    for (int i = 0; i < 20; i++)
-        jsprof_pop(t);
-    return jsprof_close(p) < 0;
-}
-END
-$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o deep deep.c "$B/lib/libjsprof.a" -pthread
 long=$(printf %090d 0).cap
 for odd in '' '|' '`'; do
-    JSPROF=$long JSPROF_HZ=1000 JSPROF_CLOCK=wall ./deep ${odd:+"$odd"}
+    ./host "$long" 1000 wall 0.5 deep ${odd:+"$odd"}
     run report --markdown --vm "$long"
     [ "$(wc -c <out)" -le 3700 ] || wrong "has $(wc -c <out) bytes"
     [ "$(grep -c '^[|] *[0-9]' out)" -ge 10 ] || wrong 'has few functions'
@@ -248,41 +254,8 @@ run diff good.cap good.cap
 hasnt 'too few'
 
 # A stripped library of this machine: its build id, and the package that has its symbols.
-cat >packs.c <<'END'
-#include <dlfcn.h>
-#include <jsprof.h>
-#include <time.h>
-
-typedef int encode(uint32_t preset, int check, const void *, const uint8_t *in, size_t n_in,
-                   uint8_t *out, size_t *at, size_t n_out);
-
-int main(void)
-{
-    static uint8_t in[1 << 20], out[1 << 21];
-    struct timespec now;
-    jsprof *p;
-    jsprof_thread *t;
-    void *library = dlopen("liblzma.so.5", RTLD_NOW);
-    encode *pack;
-    void *found = library ? dlsym(library, "lzma_easy_buffer_encode") : NULL;
-    if (!found)
-        return 77;
-    *(void **)&pack = found;
-    for (size_t i = 0; i < sizeof in; i++)
-        in[i] = (uint8_t)(i * i >> 7 ^ i >> 5);
-    if (jsprof_start_from_env(&p) <= 0 || jsprof_thread_attach(p, "main", &t) < 0)
-        return 1;
-    do {
-        size_t at = 0;
-        pack(9, 0, NULL, in, sizeof in, out, &at, sizeof out);
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 500000000);
-    return jsprof_close(p) < 0;
-}
-END
-$CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/include" -o packs packs.c "$B/lib/libjsprof.a" -pthread -ldl
 status=0
-JSPROF=packs.cap JSPROF_HZ=1000 ./packs || status=$?
+./host packs.cap 1000 cpu 0.5 pack || status=$?
 run report packs.cap
 tr '\n' ' ' <out >sentence
 if [ "$status" = 77 ] || grep -q ' lzma_mf_\| lz_encode' out; then
