@@ -2,7 +2,11 @@
 # bench/continuous.sh - what continuous mode costs: runs of a Lark program with it, with a session
 # that waits (JSPROF_CONTROL=1), and without a session, in turn; and the bytes of its segments.
 #
-#     [PAIRS=5] [ROUNDS=2000] [SEGMENTS=12] [JSPROF_HZ=19] B=build sh tests/bench/continuous.sh
+#     [PAIRS=5] [ROUNDS=2000] [SEGMENTS=12] [JSPROF_HZ=19] B=build tests/bench/continuous.sh [rows]
+#
+# rows: as rows of the bench's table, each beside its budget. The difference of a pair of runs has
+# the noise of the machine, which is larger than 0.1 %: if the budget is within that of the median,
+# the CPU time of the library's threads decides, which the kernel counts. QUICK=1: one pair.
 #
 # The interpreter keeps its stack for a session whether that records or not, so what the recording
 # itself costs is the difference to a session that waits. The first segments of a file have the
@@ -13,6 +17,40 @@
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${B:-build} in /*) b=$B ;; *) b=$root/${B:-build} ;; esac
+if [ "${1:-}" = rows ]; then
+    command -v python3 >/dev/null || {
+        printf 'note\tno row of continuous mode: needs python3\n'
+        exit 0
+    }
+    if [ -n "${QUICK:-}" ]; then export PAIRS=1 ROUNDS=400 SEGMENTS=2; fi
+    out=$(PAIRS=${PAIRS:-4} ROUNDS=${ROUNDS:-1000} sh "$0") || { echo "$out" >&2; exit 1; }
+    echo "$out" | awk '
+    function row(budget, limit, measured, beside, holds) {
+        printf "row\tcontinuous: %s\t%s\t%s\t%s\t%s\n", budget, limit, measured, beside, holds
+    }
+    /^CPU, a session that waits, of plain: / {
+        printf "note\tcontinuous: a session that waits, beside none: %s %% %s\n", $8, $10
+    }
+    /^CPU, continuous, of waits: / {
+        split($0, range, /[(]|[.][.]|[)]/)
+        least = range[2] + 0; most = range[3] + 0
+        row("CPU, beside a session that waits", "<= 0.1 %", $5 " %", least " to " most " %",
+            most <= 0.1 ? "yes" : least <= 0.1 || least == most ? "noise" : "NO")
+    }
+    /^the library.s threads: / {
+        row("CPU, the library'"'"'s threads", "<= 0.1 %", $4 " %", "of " $7 " s",
+            $4 <= 0.1 ? "yes" : "NO")
+    }
+    /^memory: / {
+        row("memory", "<= 2 MiB", $(NF - 1) " KiB", $2 " KiB without it",
+            $(NF - 1) <= 2048 ? "yes" : "NO")
+    }
+    /^bytes: / {
+        row("a day of one process", "<= 20 MB", $(NF - 1) " MB", $7 " bytes a segment",
+            $(NF - 1) <= 20 ? "yes" : "NO")
+    }'
+    exit
+fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 program=$root/examples/lark/programs/markdown.lark
