@@ -48,8 +48,10 @@ done <<'END'
 2|no such thing|sort([2, 1],\n     fn (a, b) { error("no such thing"); });
 1|/nonexistent: No such file or directory|read("/nonexistent");
 1|too many calls within calls|fn f(n) { return f(n + 1); } f(0);
-2|too many calls within calls|fn f(n) {\nreturn sort([1, 2], inner);\n}\nfn inner(a, b) { return f(a); }\nf(1);
 END
+printf '%s\n' 'fn outer(n) {' 'return sort([1, 2], inner);' '}' \
+    'fn inner(a, b) { return outer(a); }' 'outer(1);' >wrong.lark
+wrong 2 'too many calls within calls'
 check 'an error within calls is traced' grep -q '^  in inner (wrong.lark:4)' says.err
 check 'a long trace is cut' [ "$(wc -l <says.err)" -lt 12 ]
 check 'a small C stack is an error, no crash' sh -c \

@@ -3,10 +3,10 @@
  *
  *     plain_host SCRIPT          the script has fork(), as of luaposix, and fork(f), which calls f
  *                                in a child of 5 seconds and returns whether that ended well
- *     plain_host SCRIPT COUNT    so many states one after the other, in the folder where it begins;
- *                                the script has the number of its own in `turn`. Print the time of
- *                                each in CPU microseconds, and by how many KiB the memory grew since
- *                                the first tenth of them
+ *     plain_host SCRIPT COUNT    so many states one after the other, in the folder where it
+ *                                begins; the script has the number of its own in `turn`. Print the
+ *                                time of each in CPU microseconds, and by how many KiB the memory
+ *                                grew since the first tenth of them
  *
  * SPDX-License-Identifier: MIT
  */

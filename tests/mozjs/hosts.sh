@@ -1,7 +1,7 @@
 #!/bin/sh
-# hosts.sh - parts of the binding alone, each in a program that speaks TAP: names of compiled code that
-# are remembered until a collection (remember_host.cpp), memory at addresses that may be wrong
-# (peek_host.cpp), and a file for Sysprof that is full for a while (relay_host.c).
+# hosts.sh - parts of the binding alone, each in a program that speaks TAP: names of compiled code
+# that are remembered until a collection (remember_host.cpp), memory at addresses that may be
+# wrong (peek_host.cpp), and a file for Sysprof that is full for a while (relay_host.c).
 #
 # SPDX-License-Identifier: MIT
 set -u

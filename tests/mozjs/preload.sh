@@ -128,7 +128,8 @@ refused 2 '--profile-clock=x: cpu or wall is allowed' \
     --profile-output=x.cap --profile-clock=x echo ran
 refused 2 '--profile-form=x: neither' --profile-output=x.cap --profile-form=x echo ran
 refused 2 '--profile-toggle=x: neither' --profile-output=x.cap --profile-toggle=x echo ran
-refused 2 '--profile-alloc=many: a whole number' --profile-output=x.cap --profile-alloc=many echo ran
+refused 2 '--profile-alloc=many: a whole number' \
+    --profile-output=x.cap --profile-alloc=many echo ran
 refused 2 '--profile-tasks=all: only signals' --profile-output=x.cap --profile-tasks=all echo ran
 refused 2 '--profile-threads=some: neither' --profile-output=x.cap --profile-threads=some echo ran
 refused 1 '/nonexistent/x.cap: No such file' --profile-output=/nonexistent/x.cap echo ran
