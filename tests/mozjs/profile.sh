@@ -255,9 +255,9 @@ for no_jit in '' 1; do
         '/imports[.]js$' '^C:main$'
     check 'every stack begins where the process did' rooted imports.cap
 
-    record torture.cap 1000 "$SCRIPTS/torture.js"
-    at_least total '/torture[.]js$' 90
-    check 'every stack begins where the process did' rooted torture.cap
+    record parts.cap 1000 "$SCRIPTS/parts.js" fresh bailouts exceptions collections churn generators
+    at_least total '^(fresh|bailouts|exceptions|collections|churn|generators) [(].*parts[.]js' 80
+    check 'every stack begins where the process did' rooted parts.cap
 
     record collect.cap 0 -c 'for (let i = 0; i < 40; i++)
         JSON.stringify(Array.from({length: 1e5}, function make(_, j) { return "n" + j; })); 0'

@@ -116,6 +116,24 @@ function fresh() {
     return sum + eval('(function () { return 1; })()');
 }
 
+/* Stacks that grow, code that gives up and is compiled again, what proxies and callbacks call. */
+function deep(n) {
+    return n === 0 ? 0 : 1 + deep(n - 1);
+}
+
+function changing(v) {
+    return v + v;
+}
+
+function bailouts() {
+    let total = deep(2000) + changing('x').length + changing(1.5) + changing(null);
+    for (let i = 0; i < 2000; i++)
+        total += changing(i);
+    const p = new Proxy({}, {get: (target, name) => name.length});
+    return total + p.abc + JSON.parse('[1,2,{"a":3}]', (k, v) => v)[0] +
+        'aXbX'.replace(/X/g, () => 'yy').length;
+}
+
 function thrower(n) {
     try {
         if (n === 0)
@@ -144,7 +162,7 @@ function collections() {
 }
 
 const parts = {ion, calls, recursion, sort, regexp, churn, generators, asynchronous, listing, wasm};
-const more = {fresh, exceptions, collections};
+const more = {fresh, bailouts, exceptions, collections};
 const chosen = ARGV.length ? ARGV : Object.keys(parts);
 const spent = Object.fromEntries(chosen.map(name => [name, 0]));
 const results = {};
