@@ -74,10 +74,7 @@ refused() # REGEX COMMAND...
 one()
 {
     build_host plain_host.c || { fail 'a program'; return; }
-    check 'a preloaded program' keeps env \
-        LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" "$SCRATCH/host" \
-        "$SCRATCH/works.lua"
-    check 'with a relative folder' keeps_here env \
+    check 'a preloaded program, with a relative folder' keeps_here env \
         LD_PRELOAD="${ASAN_LIBRARY:+$ASAN_LIBRARY:}$MODULES/jsprof.so" "$SCRATCH/host" \
         "$SCRATCH/works.lua"
     check 'an interpreter that requires the module' keeps env LUA_INIT='require "jsprof"' \

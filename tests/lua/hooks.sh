@@ -1,6 +1,8 @@
 #!/bin/sh
 # hooks.sh - programs that set hooks themselves, as debuggers and coverage tools do, and
-# finalizers and closers: all run as without us, sampled and counted.
+# finalizers and closers: all run as without us, sampled and counted. Coroutines that have hooks of
+# their own keep them while calls are counted, and when that ends, those that wait for somebody to
+# resume them, too. (LuaJIT has one hook for all.)
 #
 # SPDX-License-Identifier: MIT
 set -u
@@ -47,6 +49,42 @@ storms_agree()
     [ -s "$SCRATCH/storm.1" ] && cmp "$SCRATCH/storm.1" "$SCRATCH/storm.2"
 }
 
+events() # WHERE ARGS...: at least so many that it saw all that the script does
+{
+    to=$1
+    shift
+    stock "$SCRIPTS/own_hooks.lua" "$@" >"$SCRATCH/$to" 2>&1
+    n=$(cut -f 2 "$SCRATCH/$to" | grep -Ecx 'call|return|tail call|tail return|line|count')
+    [ "$n" -gt 2000 ] || { tail "$SCRATCH/$to"; return 1; }
+}
+
+events_as_without() # MODE
+{
+    rm -f "$SCRATCH/cap"
+    events want && events got "$SCRATCH/cap" "$1" || return 1
+    diff "$SCRATCH/want" "$SCRATCH/got" >"$SCRATCH/diff" && whole && return
+    wc -l <"$SCRATCH/diff"
+    head -n 30 "$SCRATCH/diff"
+    return 1
+}
+
+# Events of debug.sethook itself, too: it is replaced while calls are counted.
+returns_as_without()
+{
+    stock "$SCRIPTS/return_hooks.lua" >"$SCRATCH/want" &&
+        [ "$(grep -c 'C sethook$' "$SCRATCH/want")" -ge 9 ] || return 1
+    for modes in all count time count,edges; do
+        rm -f "$SCRATCH/cap"
+        stock "$SCRIPTS/return_hooks.lua" "$SCRATCH/cap" "$modes" >"$SCRATCH/got" &&
+            diff "$SCRATCH/want" "$SCRATCH/got" && whole || return 1
+    done
+}
+
+hosted()
+{
+    build_host hooks_host.c && "$SCRATCH/host" "$SCRATCH/cap" && whole
+}
+
 one()
 {
     check 'the program itself is right' as_without
@@ -62,6 +100,11 @@ one()
     check 'finalizers run, closers are counted' finalized calls "gc 100 $closed $counted"
     check 'finalizers and closers in both' finalized both "gc 100 $closed $counted"
     check 'a storm is counted as often as the storm before' storms_agree
+    check 'hooks on returns see what they see without' returns_as_without
+    [ "$VERSION" = jit ] && return
+    check 'counted, hooks of coroutines see what they see without' events_as_without calls
+    check 'both, hooks of coroutines see what they see without' events_as_without both
+    check 'a program in C has its hooks in each coroutine' hosted
 }
 
 each_version one

@@ -174,15 +174,6 @@ required() # INTERPRETER'S ARGS...
     whole
 }
 
-by_variable()
-{
-    rm -f "$SCRATCH/cap"
-    JSPROF=$SCRATCH/cap LUA_INIT='require "jsprof"' \
-        stock "$SCRATCH/plain.lua" >"$SCRATCH/out" 2>&1 ||
-        { cat "$SCRATCH/out"; return 1; }
-    [ "$(cat "$SCRATCH/out")" = ran ] && whole
-}
-
 seen()
 {
     share_is 70 100 "(^|$t)burn .*plain.lua:1. :[0-9]+${t}main chunk "
@@ -238,9 +229,8 @@ one()
     check 'an interpreter that is its own Lua is refused in a line' own_lua "$LUA" \
         "$(basename "$LUA") itself, .*; an interpreter loads it with LUA_INIT="
     check 'so is another program' own_lua_of_a_host
-    check 'an interpreter does load it so' by_variable
-    check 'variables ask for calls, depth and a looker' asked env LUA_INIT='require "jsprof"' \
-        LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
+    check 'an interpreter loads it so, and variables ask for calls, depth and a looker' asked env \
+        LUA_INIT='require "jsprof"' LD_PRELOAD="$ASAN_LIBRARY" "$LUA"
     check 'jsprof-lua reads them, too' asked "$B/bin/jsprof-lua" --version "$VERSION"
 }
 

@@ -62,16 +62,6 @@ closed_descriptors()
     whole && burns
 }
 
-full_disk()
-{
-    JSPROF=/dev/full LUA_INIT='require "jsprof"' stock "$SCRATCH/burns.lua" >"$SCRATCH/out" \
-        2>"$SCRATCH/err"
-    full_status=$?
-    cat "$SCRATCH/err"
-    [ $full_status = 0 ] &&
-        one_line "$SCRATCH/err" 'jsprof: the capture is not complete: no space left on device'
-}
-
 # The samples that a program does not take count as blocked.
 blocked()
 {
@@ -134,7 +124,6 @@ one()
     check 'an allocator that fails anywhere' poor ''
     check 'so with calls and allocations' poor 'mode = "both", alloc = 1000'
     check 'numbers 0 to 2 are closed' closed_descriptors
-    check 'a full disk' full_disk
     check 'a blocked signal' blocked
     check 'os.exit in a coroutine' exits_in_a_coroutine
     check 'errors in finalizers' fails_in_a_finalizer
