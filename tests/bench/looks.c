@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: MIT
  *
  *     looks busy      one busy thread under 30 native and 30 linked frames, both clocks
- *     looks starved   samples of a busy thread where the looker must wait: under taskset,
- *                     beside other programs (BESIDE=8), under a quota
  *     looks way       how long a signal needs to a thread on another processor, and which of them
  *                     are taken in a system call that begins meanwhile; without a profiler
  *
@@ -212,35 +210,6 @@ static void looks_busy(int clock, const char *name, uint32_t hz)
     jsprof_function_free(b.function);
 }
 
-/* -- Where the looker must wait for a processor ---------------------------------- */
-
-enum { LOOKS_STARVED_NS = 600000000 }; /* CPU time of a turn */
-
-static double looks_starved_turn(int clock)
-{
-    struct looks_session s = looks_open(clock, LOOKS_HZ, LOOKS_LOOKER);
-    bench_need(jsprof_start(s.session) == 0, "jsprof_start");
-    double begin = bench_ns(CLOCK_THREAD_CPUTIME_ID), ran;
-    do
-        looks_work(1000);
-    while ((ran = bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) < LOOKS_STARVED_NS);
-    bench_need(jsprof_stop(s.session) == 0, "jsprof_stop");
-    double samples = (double)looks_stats(s.session).samples;
-    looks_close(s);
-    return samples / (ran / 1e9);
-}
-
-static void looks_starved(int clock, const char *name)
-{
-    enum { TURNS = 4 };
-    char text[80];
-    struct bench_series rate = { .n = 0 };
-    for (int i = 0; i < TURNS; i++)
-        bench_add(&rate, looks_starved_turn(clock));
-    snprintf(text, sizeof text, "samples a second of CPU time, %s", name);
-    looks_row(text, NULL, 0, "", "1000 asked for", &rate);
-}
-
 /* -- The way of a signal ------------------------------------------------------------ */
 
 enum { LOOKS_WAY_SIGNALS = 2000, LOOKS_WAY_NS = 1000000, LOOKS_WAY_WORK = 20000 };
@@ -329,14 +298,10 @@ int main(int argc, char **argv)
         looks_busy(JSPROF_CLOCK_WALL, "wall", LOOKS_HZ);
         looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ);
         looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ / 10);
-    } else if (strcmp(mode, "starved") == 0) {
-        bench_beside();
-        looks_starved(JSPROF_CLOCK_CPU, "CPU");
-        looks_starved(JSPROF_CLOCK_WALL, "wall");
     } else if (strcmp(mode, "way") == 0) {
         looks_way();
     } else {
-        return fprintf(stderr, "usage: looks busy|starved|way\n"), 2;
+        return fprintf(stderr, "usage: looks busy|way\n"), 2;
     }
     return 0;
 }
