@@ -3,7 +3,8 @@
 #
 # A mutant is compiled into a copy of the tree, and only tests that run its line are run, until one
 # fails: first those that have noticed another mutant of the file, then quick ones, scripts last.
-# Where none was seen to run the line, those that run its file are. KINDS=check, the default,
+# Where none was seen to run the line, programs that run its file are: a line that ran in a child
+# that was killed is in no count, and scripts have few of these. KINDS=check, the default,
 # takes the tests of `make check`; KINDS='check live' runs for what survives these the five
 # quickest live tests that run the line. A live test can fail by chance: it has to fail twice, and
 # must have passed without a mutant; one that does not is skipped. Mutants that do not compile,
@@ -61,7 +62,8 @@ def reaching(site, tests, results):
 
     def order(test):
         return -good[test], test.endswith(".sh"), usual[test]["seconds"]
-    chosen = [t for t in sorted(of_line or usual, key=order) if passes.get(t, True)]
+    of_file = [t for t in usual if t.endswith(".c")]
+    chosen = [t for t in sorted(of_line or of_file, key=order) if passes.get(t, True)]
     live = [t for t in chosen if reach.is_live(t) and t in of_line]
     return [t for t in chosen if not reach.is_live(t)], live[:MOST_LIVE], bool(of_line)
 
