@@ -27,4 +27,17 @@ TEST(nothing_is_written_past_the_resumers_that_are_kept)
     CHECK_EQ(memcmp(before, (uint8_t *)&self + end, sizeof before), 0);
 }
 
+TEST(what_was_seized_is_restored)
+{
+    static struct jsp_sampled self;
+    for (int i = 0; i < 4; i++) {
+        self.is_inside = i & 1;
+        self.busy = i >> 1;
+        struct jsp_seized was = jsp_sampled_seize(&self);
+        CHECK(!self.is_inside && !self.busy);
+        jsp_sampled_restore(&self, was);
+        CHECK(self.is_inside == (i & 1) && self.busy == i >> 1);
+    }
+}
+
 TEST_MAIN()
