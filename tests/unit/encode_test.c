@@ -235,11 +235,12 @@ TEST(what_has_no_room_is_cut_and_reported)
 {
     static char longer[JSP_WIRE_MAX_FRAME + 1];
     memset(longer, 'x', sizeof longer - 1);
-    bytes[JSP_WIRE_MAX_FRAME] = 0x5A; /* one past a frame */
+    memset(bytes, 0x5A, JSP_WIRE_MAX_FRAME + 1);
     begin(JSP_WIRE_PROCESS, false);
     jsp_encode_text(&e, text_of(longer));
     CHECK(e.is_cut);
     CHECK_EQ(jsp_encode_end(&e), JSP_WIRE_MAX_FRAME);
+    CHECK_EQ(bytes[JSP_WIRE_MAX_FRAME - 2], 'x');
     CHECK_EQ(bytes[JSP_WIRE_MAX_FRAME - 1], 0); /* a text keeps its end */
     CHECK_EQ(bytes[JSP_WIRE_MAX_FRAME], 0x5A);
     begin(JSP_WIRE_PROCESS, false);

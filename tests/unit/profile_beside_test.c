@@ -157,7 +157,7 @@ TEST(losses_take_the_last_whole_line_of_each_key)
         "session state=running time=5 hz=250 clock=wall\n"
         "thread id=1 tid=100 name=a%20b kept=1 expirations=1\n";
     static const char late[] =
-        "thread id=1 tid=100 name=a%20b kept=7 expirations=9 "
+        "thread id=1 tid=100 name=a%20%62 kept=7 expirations=9 "
         "lost_ring=2 new_word=3\nthread id=1 tid=100 kept=8";
     begin(false);
     build_chunk(&b, "jsprof/losses", early, sizeof early - 1);

@@ -5,6 +5,8 @@
 #include "capture/read.h"
 
 #include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "capture/wire.h"
 #include "capture_builder.h"
@@ -84,6 +86,20 @@ TEST(capture_of_each_byte_order_reads_as_written)
 {
     round_trip(false);
     round_trip(true);
+}
+
+TEST(a_closed_capture_is_not_mapped_any_more)
+{
+    unsigned char is_there;
+    int fd = memfd_create("capture", MFD_CLOEXEC);
+    build_start(&b, false);
+    CHECK(pwrite(fd, b.bytes, b.size, 0) == (ssize_t)b.size);
+    CHECK_EQ(jsp_read_descriptor(&r, fd, why), 0);
+    void *at = (void *)(uintptr_t)r.bytes;
+    CHECK_EQ(mincore(at, 1, &is_there), 0);
+    closed();
+    CHECK(mincore(at, 1, &is_there) < 0);
+    close(fd);
 }
 
 TEST(last_chunk_is_known_in_both_byte_orders)

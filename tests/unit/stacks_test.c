@@ -147,10 +147,12 @@ static bool same_stack(const struct told *s, const struct jsp_read_sample *body,
     uint64_t line;
     if (body->n_addrs != s->n || body->tid != s->tid)
         return false;
-    jsp_read_rows(&r, ref, rows, DEPTH);
+    uint32_t n = jsp_read_rows(&r, ref, rows, DEPTH), one[] = { 0, 99 };
+    if ((n && !rows[n - 1]) || jsp_read_rows(&r, ref, one, 1) > 1 || one[1] != 99)
+        return false;
     for (uint32_t i = 0; i < s->n; i++)
         if (!node || jsp_read_node(&r, &node, &line) != s->addrs[i] || line != s->lines[i] ||
-            rows[i] != s->rows[i])
+            rows[i] != s->rows[i] || (rows[i] && i >= n))
             return false;
     return node == 0;
 }

@@ -231,6 +231,15 @@ TEST(what_is_dropped_leaves_whole_frames_only)
     ssize_t got = read(ends[0], bytes, 1001); /* room for a write, whole pages or not */
     CHECK(write(file, bytes, (size_t)got) == got);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE) > 0, true);
+    for (size_t at = w.begun, gone = 0, len; at < w.used; at += len) { /* frames before each one */
+        const struct jsp_wire_frame *f = (const void *)(w.bytes + at);
+        const uint64_t written = w.appended - w.used, to = written + at;
+        CHECK_EQ(jsp_writer_after_drop(&w, but, to), to - gone);
+        len = f->len;
+        bool is_kept = f->type == JSP_WIRE_FILE_CHUNK &&
+                       strcmp(((const struct jsp_wire_chunk *)(const void *)f)->path, "gone") != 0;
+        gone += is_kept ? 0 : len;
+    }
     jsp_writer_drop(&w, but);
     CHECK(w.used < 2000);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE), 0);
