@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "session/thread.h"
 #include "session/unseen.h"
 
 #include <grp.h>
@@ -62,6 +63,13 @@ TEST(a_signal_that_waits_is_seen_in_a_status_of_any_length)
     CHECK_EQ(setgroups(N_GROUPS, groups), 0);
     sees();
     setgroups(0, NULL);
+}
+
+TEST(what_was_unseen_is_not_when_no_signal_is_under_way)
+{
+    static struct jsp_thread t = { .unseen.so_far = 5, .sampled.due_ns = UINT64_MAX };
+    jsp_thread_look(&t);
+    CHECK_EQ(t.unseen.so_far, 0);
 }
 
 int main(void)
