@@ -38,8 +38,8 @@ MINUTES = float(os.environ.get("MINUTES") or 1e9)
 AGAIN = os.environ.get("AGAIN")
 OUT = os.path.abspath(os.environ.get("OUT") or "build-mutants")
 ALIVE = "tests/strength/alive.txt"
-SLOWEST = float(os.environ.get("SLOWEST") or 60)  # seconds; slower tests are not run
-BUDGET = float(os.environ.get("BUDGET") or 90)  # seconds that the tests of one mutant take
+SLOWEST = float(os.environ.get("SLOWEST") or 20)  # seconds; slower tests are not run
+BUDGET = float(os.environ.get("BUDGET") or 30)  # seconds that the tests of one mutant take
 MOST_LIVE = 5
 BATCHES = (4, 12, 30, 1000)  # so many programs are linked at once
 
