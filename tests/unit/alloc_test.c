@@ -39,9 +39,9 @@ TEST(distances_of_sampled_bytes_are_exponential)
 /* Return the number of the block in the table, or 0. */
 static uint64_t number_of(const struct jsp_alloc_table *t, const void *block)
 {
-    for (uint32_t i = 0; i < JSP_ALLOC_WINDOW; i++)
-        if (t->slots[jsprof_alloc_home(block) + i].block == (uintptr_t)block)
-            return t->slots[jsprof_alloc_home(block) + i].number;
+    for (uint32_t i = 0, home = jsprof_alloc_home(block); i < JSP_ALLOC_WINDOW; i++)
+        if (t->slots[home + i].block == (uintptr_t)block)
+            return t->slots[home + i].number;
     return 0;
 }
 

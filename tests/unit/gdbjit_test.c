@@ -91,7 +91,6 @@ static void check_file(const struct entry *e, const char *name)
           h->e_shentsize == sizeof *text && h->e_shnum == 5);
     CHECK(text->sh_addr == 0x1000 && text->sh_size == 0x234 && text->sh_type == SHT_NOBITS &&
           text->sh_flags == (SHF_ALLOC | SHF_EXECINSTR) && text->sh_offset == 0);
-    CHECK(section(e, ".eh_frame")->sh_flags == SHF_ALLOC && section(e, ".strtab")->sh_flags == 0);
     CHECK(symbols->sh_link == h->e_shstrndx && symbols->sh_info == 1 &&
           symbols->sh_entsize == sizeof *symbol && symbols->sh_size == 2 * sizeof *symbol);
     CHECK_STR(names + symbol[1].st_name, name);
@@ -130,7 +129,6 @@ TEST(the_list_has_what_is_announced_now)
     CHECK(relevant == of[1] && of[2]->next == of[0] && of[0]->previous == of[2]);
     jsp_gdbjit_remove(all[2]);
     CHECK(relevant == of[2] && __jit_debug_descriptor.first == of[0] && !of[0]->previous);
-    jsp_gdbjit_remove(NULL);
     jsp_gdbjit_remove(all[0]);
     CHECK(!__jit_debug_descriptor.first && !__jit_debug_descriptor.relevant);
     CHECK(__jit_debug_descriptor.action == 0 && actions == 111222);
