@@ -62,6 +62,22 @@ static void one_total(uint64_t first)
     jsp_account_free(&account);
 }
 
+TEST(the_line_of_a_thread_reads_back)
+{
+    static struct jsp_thread_link link;
+    static struct jsp_thread t = { .link = &link, .task_counts = { 1, 2, 3, 4, 5 } };
+    const struct jsp_tally tally = { .kept = 6 };
+    const struct jsp_account_thread *is;
+    t.counts.tags = (struct jsp_tags_counts){ 7, 8, 9, 10 };
+    CHECK_EQ(read_back(jsp_losses_thread(line, &t, &tally)), 0);
+    is = account.threads;
+    CHECK(is->tasks_lost == 1 && is->tasks_unmatched == 2 && is->tasks_left == 3 &&
+          is->tasks_deep == 4 && is->tasks_foreign == 5 && is->kept == 6);
+    CHECK(is->tags_full == 7 && is->tags_cut == 8 && is->tags_foreign == 9 &&
+          is->tags_unmatched == 10);
+    jsp_account_free(&account);
+}
+
 TEST(a_total_reads_back)
 {
     one_total(0);

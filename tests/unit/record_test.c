@@ -19,7 +19,8 @@ static bool begin(void)
 {
     const struct jsp_session_setup setup = {
         .fd = -1, .hz = 1, .max_depth = 64, .ring_bytes = 1 << 16, .label_bytes = 1 << 16,
-        .clock = JSP_CLOCK_CPU, .dormant = true, .signo = SIGPROF,
+        .clock = JSP_CLOCK_CPU, .dormant = true, .children = true,
+        .signo = SIGPROF,
     };
     return CHECK_EQ(jsp_session_open(&h.prof, &setup), 0);
 }
@@ -74,7 +75,7 @@ static void count_frames(void)
     }
 }
 
-static void check_file(uint32_t n, uint32_t hz)
+static void check_file(uint32_t n, uint32_t hz, int n_values)
 {
     if (!host_load(&h))
         return;
@@ -89,9 +90,23 @@ static void check_file(uint32_t n, uint32_t hz)
     count_frames();
     CHECK_EQ(n_runs, n);
     CHECK_EQ(frames[JSP_WIRE_MARK], n);
-    CHECK(frames[JSP_WIRE_CTRDEF] == 1 && frames[JSP_WIRE_CTRSET] == 2);
+    CHECK(frames[JSP_WIRE_CTRDEF] == 1 && frames[JSP_WIRE_CTRSET] == n_values);
     jsp_profile_free(&h.profile);
     jsp_read_close(&h.read);
+}
+
+/* The child of a fork has the session, its thread and its counters. */
+static int record_in_child(void)
+{
+    test_bad = 0;
+    if (CHECK_EQ(record((struct jsp_session_aim){ .hz = 5 }), 0)) {
+        misuse(2);
+        CHECK_EQ(jsp_session_record_end(h.prof, &h.stats), 0);
+        check_file(2, 5, 1); /* its counters begin without values */
+    }
+    CHECK_EQ(jsprof_close(h.prof), 0);
+    fflush(stdout);
+    return test_bad != 0;
 }
 
 TEST(each_recording_has_what_happened_in_its_time)
@@ -123,10 +138,11 @@ TEST(each_recording_has_what_happened_in_its_time)
         CHECK_EQ(jsp_session_record_end(h.prof, &h.stats), 0);
         CHECK_EQ(jsp_session_brief(h.prof, &brief), 0);
         CHECK(!brief.is_recording && brief.threads == 1);
-        check_file(3 + i, 1 + i);
+        check_file(3 + i, 1 + i, 2);
         CHECK_EQ(jsp_session_unsampled(h.prof), 1);
         misuse(7);
     }
+    CHECK_EQ(host_in_child(record_in_child), 0);
     CHECK_EQ(jsprof_close(h.prof), 0);
     sigaction(SIGPROF, NULL, &now);
     CHECK(now.sa_handler == SIG_DFL);
