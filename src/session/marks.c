@@ -108,8 +108,8 @@ int jsp_marks_log(struct jsp_marks *m, uint16_t severity, const char *domain,
                                   marks_text(JSP_MARKS_MESSAGE + 1, message) };
     struct jsp_encode e;
     pthread_mutex_lock(&m->lock);
-    int err = marks_frame(m, &e, JSP_WIRE_LOG, jsp_now_ns(CLOCK_MONOTONIC));
-    if (!err) {
+    int err = m->is_off ? 0 : marks_frame(m, &e, JSP_WIRE_LOG, jsp_now_ns(CLOCK_MONOTONIC));
+    if (!err && !m->is_off) {
         jsp_encode_log(&e, severity, &pair);
         err = marks_append(m, &e);
     }

@@ -46,6 +46,7 @@ static void misuse(uint32_t n)
         jsprof_label_pop(me, 7);
         jsprof_label_set((jsprof_thread *)(void *)&h, "key", "of no thread");
         jsprof_mark(h.prof, 0, "group", "mark", NULL);
+        jsprof_log(h.prof, 16, "domain", "message");
         jsprof_counter_set(h.prof, counter, n);
     }
 }
@@ -89,7 +90,7 @@ static void check_file(uint32_t n, uint32_t hz, int n_values)
     CHECK_EQ(a->session.tags_stray, n);
     count_frames();
     CHECK_EQ(n_runs, n);
-    CHECK_EQ(frames[JSP_WIRE_MARK], n);
+    CHECK(frames[JSP_WIRE_MARK] == (int)n && frames[JSP_WIRE_LOG] == (int)n);
     CHECK(frames[JSP_WIRE_CTRDEF] == 1 && frames[JSP_WIRE_CTRSET] == n_values);
     jsp_profile_free(&h.profile);
     jsp_read_close(&h.read);
@@ -123,6 +124,8 @@ TEST(each_recording_has_what_happened_in_its_time)
     CHECK_EQ(jsp_session_record_end(h.prof, &h.stats), -ENOENT);
     counter = jsprof_counter(h.prof, "group", "counter", NULL, JSPROF_COUNTER_WHOLE);
     misuse(50);
+    for (int i = 0; i < 20000; i++) /* more than the queue holds */
+        CHECK_EQ(jsprof_log(h.prof, 16, "domain", "message"), 0);
     for (uint32_t i = 0; i < 3; i++) {
         const struct jsp_session_aim aim = { .hz = 1 + i, .clock = (enum jsp_clock)(i == 1),
                                              .tasks = i == 2, .compact = i == 2 };
