@@ -1,5 +1,5 @@
 /* unit/sched_test.c - src/session/sched.c: the marks and counters that a kernel's records and files
- * become. The test plays the kernel, and takes the place of marks.c and descriptor.c.
+ * become. The test plays the kernel, and takes the place of marks.c, descriptor.c and kernel.c.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -57,6 +57,11 @@ long syscall(long number, ...)
     ring[HEAD] = ring[TAIL] = DATA - 40; /* records go over the end */
     rings[n_rings++] = ring;
     return fd;
+}
+
+uint64_t jsp_kernel_most_files(void)
+{
+    return 0; /* event.c asks where it counts its own */
 }
 
 int jsp_descriptor_high(int fd)
