@@ -65,6 +65,8 @@ async function links(open, page, file) {
     await settled(other);
     check('what does not fit is ignored', await other.locator('#view-sandwich').isVisible());
     same('all threads', (await state(other)).threads, [true, true]);
+    await page.leave();
+    await other.leave();
 }
 
 const drawing = page => page.evaluate(() => {
@@ -81,7 +83,8 @@ async function saves(open, file, evil) {
     same('a box each, and the paper', svg.rects, 8);
     check('with names', svg.texts.some(t => t.startsWith('parse')), svg.texts);
     same('nothing has moved', (await state(page)).drawn.length, 7);
-    const bad = await drawing(await open(evil));
+    const other = await open(evil), bad = await drawing(other);
+    await other.leave();
     check('names stay text', !bad.isBad && bad.others === 0 &&
         bad.texts.some(t => t.includes('<script>')), bad);
     for (const [name, magic] of [['SVG picture', '<svg '], ['PNG picture', '\u0089PNG']]) {

@@ -64,13 +64,17 @@ module.exports = withBrowser(async open => {
         return page;
     };
     for (const options of all) {
-        for (const [name, file] of [['one', known], ['compared', change]])
-            await views(await opened(file, options), `${name}, ${JSON.stringify(options)}`);
+        for (const [name, file] of [['one', known], ['compared', change]]) {
+            const page = await opened(file, options);
+            await views(page, `${name}, ${JSON.stringify(options)}`);
+            await page.leave();
+        }
         for (const [what, file, button] of [['operations', listing, '#tab-source'],
             ['labels', labels, '#labels']]) {
             const page = await opened(file, options);
             await page.click(button);
             await look(page, `${what}, ${JSON.stringify(options)}`);
+            await page.leave();
         }
     }
 });

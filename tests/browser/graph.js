@@ -193,6 +193,8 @@ async function isDarkAndLight(open, file) {
     await dark.click('#theme');
     await light.keyboard.press('d');
     same('switched', [await background(dark), await background(light)], seen.reverse());
+    await dark.leave();
+    await light.leave();
 }
 
 async function survivesDepth(open, file) {
@@ -215,6 +217,7 @@ async function survivesDepth(open, file) {
     await page.keyboard.press('i');
     await settled(page);
     check('flames show their roots', (await drawn(page)).some(d => d.startsWith('0 all')));
+    await page.leave();
 }
 
 /* Of thousands of levels only the visible ones become boxes. */
@@ -256,6 +259,7 @@ async function drawsOnlyWhatIsSeen(open, file) {
     same('one callee', down.names, ['level2050']);
     await page.mouse.click(100, 500);
     same('a click zooms', await page.evaluate(() => app.graph.zoomed.depth > 2000), true);
+    await page.leave();
 }
 
 async function choosesAmongMany(open, file) {
@@ -284,6 +288,7 @@ module.exports = withBrowser(async open => {
                         showsTimeOrder])
         await part(page);
     same('requests', page.asked(), []);
+    await page.leave();
     await isDarkAndLight(open, known);
     await survivesDepth(open, deep);
     await drawsOnlyWhatIsSeen(open, stairs);

@@ -125,6 +125,7 @@ async function filters(page, file, open) {
     check('a link has the view', await other.locator('#view-heat').isVisible());
     same('and what is compared', [await range(other), await text(other, '#status')],
         [await range(page), await text(page, '#status')]);
+    await other.leave();
     await back(page);
     same('back', await page.getAttribute('#against', 'aria-pressed'), 'false');
     await page.evaluate(() => {
@@ -208,7 +209,8 @@ module.exports = withBrowser(async open => {
     await choosesByKeys(page);
     await filters(page, pulse, open);
     await fits(page);
+    same('requests', page.asked(), []);
+    await page.leave();
     await draws(open, pulse);
     await comparesCaptures(open, change);
-    same('requests', page.asked(), []);
 });

@@ -48,22 +48,43 @@ const launch = () => isFirefox
         firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 } })
     : chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
 
-/* The browser of all scripts of one process, where all.js has begun it. */
+/* The browser of all scripts of one process, where all.js has begun it; and pages that nobody uses,
+ * by the options of their context: to load a file into one of them takes a third of what a new page
+ * takes. */
 let shared;
+const unused = new Map();
 
 async function shareBrowser() {
     shared = await launch();
     return () => shared.close();
 }
 
-/* Open files one after another; whatever one asks of a network, and every error, fails. */
+async function blankPage(browser, options) {
+    const key = JSON.stringify(options), pages = unused.get(key) ?? [];
+    unused.set(key, pages);
+    const page = pages.pop() ?? await (await browser.newContext({
+        viewport: { width: 1280, height: 800 }, ...isFirefox ? {} : { reducedMotion: 'reduce' },
+        ...options })).newPage();
+    page.leave = async () => {
+        await page.mouse.move(0, 0);
+        await page.goto('about:blank');
+        for (const event of ['request', 'pageerror', 'console'])
+            page.removeAllListeners(event);
+        if (!isFirefox)
+            await page.emulateMedia({ media: null });
+        pages.push(page);
+    };
+    return page;
+}
+
+/* Open files one after another, each in a page of its own until its `leave` is called; whatever one
+ * asks of a network, and every error, fails. */
 async function withBrowser(run) {
-    const browser = shared ?? await launch(), contexts = [];
+    const browser = shared ?? await launch(), used = new Set();
     const open = async (file, options = {}) => {
-        const context = await browser.newContext({ viewport: { width: 1280, height: 800 },
-            ...isFirefox ? {} : { reducedMotion: 'reduce' }, ...options });
-        contexts.push(context);
-        const page = await context.newPage(), asked = [];
+        const page = await blankPage(browser, options), asked = [], { leave } = page;
+        used.add(page);
+        page.leave = () => used.delete(page) && leave();
         page.on('request', r => asked.push(r.url()));
         page.on('pageerror', e => check(`${file}: no error`, false, e.stack));
         page.on('console', m => check(`${file}: nothing on the console`, false, m.text()));
@@ -76,7 +97,11 @@ async function withBrowser(run) {
     try {
         await run(open);
     } finally {
-        await (shared ? Promise.all(contexts.map(c => c.close())) : browser.close());
+        if (shared)
+            for (const page of used)
+                await page.leave();
+        else
+            await browser.close();
     }
     process.exitCode = failures ? 1 : 0;
 }

@@ -157,6 +157,7 @@ module.exports = withBrowser(async open => {
     const counts = await million(page);
     check('a million spans: what a frame draws', counts.every(n => n > 10 && n < 20000), counts);
     same('no request', page.asked(), []);
+    await page.leave();
     await groups(await open(process.argv[3]), await open(process.argv[4]));
 
     const phone = await open(process.argv[2], { viewport: { width: 390, height: 844 } });

@@ -120,12 +120,14 @@ async function listsCalls(open, file) {
     await page.fill('#search', 'main');
     await settled(page);
     same('search', (await cells(page, 'calls')).length, 1);
+    await page.leave();
 }
 
 async function comparesCalls(open, file) {
     const page = await open(file), rows = await cells(page, 'calls');
     same('fib in both, whatever its line', rows.find(r => r.at(-1).startsWith('fib')).slice(0, 6),
         ['1,000', '2,000', '180 ms', '300 ms', '190 ms', '380 ms']);
+    await page.leave();
 }
 
 /* More marks and values than a page gets: the sums are of all of them. */
@@ -146,6 +148,7 @@ async function sumsMarks(open, file) {
         'phases / parsing: 5,000 of 12,000');
     const note = await text(page, '#marks-note');
     check('a part has a note', note.includes('only the 5,000 longest marks'), note);
+    await page.leave();
 }
 
 /* Lines 11 and 12 of parse.js have 200 ms each, line 41 the 200 ms of scan. */
@@ -168,8 +171,10 @@ async function showsSource(open, file, none) {
     await page.getByRole('button', { name: 'Source' }).click();
     check('from the sandwich', await page.locator('#source').isVisible());
     check('the address names it', (await page.evaluate(() => location.hash)).includes('scan'));
-    check('a page that was not asked has none',
-        await (await open(none)).locator('#tab-source').isHidden());
+    await page.leave();
+    const other = await open(none);
+    check('a page that was not asked has none', await other.locator('#tab-source').isHidden());
+    await other.leave();
 }
 
 /* A third of the time is in the interpreter's own code, below line 12. */
@@ -184,6 +189,7 @@ async function keepsLines(open, file) {
         app.update();
     });
     same('shown ones do not', await hot(), [['33.3%', '100 ms', '11'], ['33.3%', '100 ms', '12']]);
+    await page.leave();
 }
 
 /* Operations of parse below their lines; a page without the source has them, too. */
@@ -205,21 +211,24 @@ async function showsOperations(open, file, bare) {
     same('lines alone', (await shown(page, 11, 12))[0][2], '12');
     const other = await open(file + await page.evaluate(() => location.hash));
     same('a link shows the same', await shown(other, 10, 13), await shown(page, 10, 13));
+    await page.leave();
+    await other.leave();
     const alone = await open(bare);
     await alone.click('#tab-source');
     same('without the source', [await text(alone, '#source-title'), await shown(alone, 0, 9)],
         ['The source of parse (/srv/app/lib/parse.js:10:1) is not on the page.', operations]);
+    await alone.leave();
 }
 
 module.exports = withBrowser(async open => {
     const [,, known, calls, both, marks, source, loop, listing, bare] = process.argv;
-    const page = await open(known);
     await listsCalls(open, calls);
     await comparesCalls(open, both);
     await sumsMarks(open, marks);
     await showsSource(open, source, known);
     await keepsLines(open, loop);
     await showsOperations(open, listing, bare);
+    const page = await open(known);
     for (const part of [listsFunctions, showsSandwich, hasTreeGrid, listsMarks])
         await part(page);
     same('requests', page.asked(), []);

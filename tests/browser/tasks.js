@@ -171,7 +171,11 @@ module.exports = withBrowser(async open => {
         const page = await open(known);
         for (const task of ['function', 'line', 'caller', 'since'])
             await way[task](page);
-        await way.change(await open(change));
-        await way.moment(await open(pulse));
+        await page.leave();
+        for (const [task, file] of [['change', change], ['moment', pulse]]) {
+            const other = await open(file);
+            await way[task](other);
+            await other.leave();
+        }
     }
 });

@@ -90,6 +90,7 @@ module.exports = withBrowser(async open => {
         }`),
         readReport(`${dir}report--time 0s..${half}s.csv`));
 
+    await page.leave();
     const bare = await open(dir + 'bare.html', { bypassCSP: true });
     for (const [options, name] of [['', '[interpreter]'], ['--vm', '[no VM frame]']]) {
         const report = readReport(`${dir}bare${options}.csv`);
@@ -97,13 +98,17 @@ module.exports = withBrowser(async open => {
         compare(`bare ${options}`, await readPage(bare, cases[options]), report);
     }
 
+    await bare.leave();
     for (const [file, options] of [['only', '--only escape'], ['under', '--under inline']]) {
         const part = await open(`${dir}${file}.html`, { bypassCSP: true });
         compare(options, await readPage(part, () => {}),
             readReport(`${dir}report${options}.csv`));
+        await part.leave();
     }
 
-    const random = await readPage(await open(dir + 'random.html', { bypassCSP: true }), () => {});
+    const other = await open(dir + 'random.html', { bypassCSP: true });
+    const random = await readPage(other, () => {});
+    await other.leave();
     check('nothing is lost of random stacks', random.all === 1e6, random.all);
     check('nor their roots', random.rows['function1 (/srv/app/lib/module1.js:1:1)'][1] === 1e6);
 
@@ -119,6 +124,7 @@ module.exports = withBrowser(async open => {
     const selfs = Object.values(seen.rows).reduce((s, r) => s + r[0], 0);
     check('selfs add up', selfs === 30000, selfs);
 
+    await many.leave();
     const long = await open(dir + 'long.html', { bypassCSP: true });
     const { all } = await readPage(long, () => {});
     same('longer spans lose nothing', all, 700000);
