@@ -41,6 +41,17 @@ while 1 < 2 { ${1:-spin(1000000);} }
 END_OF_PROGRAM
 }
 
+# Write spin.lark, a program of the same function that needs a fifth of a processor, for tests that
+# wait longer than they measure.
+spin_and_rest_lark()
+{
+    cat >spin.lark <<'END_OF_PROGRAM'
+fn spin(n) { let i = 0; while i < n { i = i + 1; } return i; }
+fn turn() { let end = clock() + 0.002; while clock() < end { spin(10000); } }
+every(10, turn);
+END_OF_PROGRAM
+}
+
 stop() # PID
 {
     kill "$1" 2>/dev/null || :

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/serve/lib.sh"
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
-spin_lark
+spin_and_rest_lark
 start "$B/bin/lark" --profile-control spin.lark
 python3 -B "$SRCDIR/tests/serve/push.py" "$jsprof" $pid || exit 1
 python3 -B "$SRCDIR/tests/export/otlp.py" check sent.otlp >out || wrong 'sends no OTLP'

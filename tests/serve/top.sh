@@ -7,7 +7,7 @@
 command -v python3 >/dev/null || { echo 'SKIP: needs python3'; exit 77; }
 lark="$B/bin/lark"
 
-spin_lark
+spin_and_rest_lark
 start "$lark" --profile-control spin.lark
 python3 -B "$SRCDIR/tests/serve/top.py" "$jsprof" $pid
 run report saved.cap
