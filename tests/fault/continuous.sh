@@ -43,6 +43,14 @@ quarters()
         fail "the shares of $*"
 }
 
+# kept FILE...: how many expirations they have.
+kept()
+{
+    for f; do "$TOOL" info --csv "$f"; done 2>/dev/null | awk -F, '
+        /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["all_kept"] }
+        END { print n + 0 }'
+}
+
 # One process: a file a second, and all of it is there.
 run 1500 20 8
 set -- "$JSPROF_CONTINUOUS"/*.cap
@@ -53,15 +61,13 @@ grep -q 'folded in segments of 1 s' "$OUT.info" ||
 quarters "$@"
 "$TOOL" merge -o "$SCRATCH/all.cap" "$@" >"$OUT" 2>&1 || fail 'merge'
 quarters "$SCRATCH/all.cap"
-kept=$(for f; do "$TOOL" info --csv "$f"; done | awk -F, '
-    /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next } { n += $at["all_kept"] }
-    END { print n }')
+kept=$(kept "$@")
 [ "$kept" -gt 500 ] && [ "$kept" -lt 6000 ] || fail "$kept expirations of 1,500"
 rm -rf "$JSPROF_CONTINUOUS"
 
 # A hundred samples a second or fewer are taken by timers, so no thread of ours wakes for one.
 # Each expiration is a period of CPU time; so it is after a conversion, and in merged captures.
-JSPROF_HZ=100 run 1500 20 8
+JSPROF_HZ=100 run 1000 20 8
 set -- "$JSPROF_CONTINUOUS"/*.cap
 whole "$@"
 grep -q '^  source  *timer$' "$OUT.info" || { cp "$OUT.info" "$OUT"; fail 'not by timers'; }
@@ -94,15 +100,22 @@ begin() # ARGUMENT...: in the background, as $pid; it has a file
     done
 }
 
+until_kept() # N: the files of $pid have more expirations than that
+{
+    until [ "$(kept "$JSPROF_CONTINUOUS"/*-$pid-*.cap)" -gt "$1" ] || ! kill -0 $pid; do
+        sleep 0.2
+    done
+}
+
+end() # WHAT: ask $pid to end; it ends well
+{
+    kill -TERM $pid
+    wait $pid || fail "$1"
+}
+
 # SIGKILL: what is in the file is what its total says, up to the last segment.
 JSPROF_KEEP=24h begin 100000 20 8
-kept=0
-until [ "$kept" -gt 50 ] || ! kill -0 $pid; do # its first segments are there
-    sleep 0.2
-    kept=$("$TOOL" info --csv "$JSPROF_CONTINUOUS"/*.cap 2>/dev/null | awk -F, '
-        /all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { n = $at["all_kept"] } END { print n + 0 }')
-done
+until_kept 50 # its first segments are there
 kill -KILL $pid
 wait $pid 2>/dev/null
 set -- "$JSPROF_CONTINUOUS"/*.cap
@@ -117,9 +130,9 @@ awk -F, '/all_kept/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
 rm -rf "$JSPROF_CONTINUOUS"
 
 # Two processes in one folder: each has its files, and removes no file that is written.
-JSPROF_KEEP_MIB=1 begin 2000 20 8
+JSPROF_KEEP_MIB=1 begin 1000 20 8
 first=$pid
-begin 2000 20 8
+begin 1000 20 8
 wait $first || fail 'the first of two'
 wait $pid || fail 'the second of two'
 for one in $first $pid; do
@@ -142,9 +155,10 @@ rm -rf "$JSPROF_CONTINUOUS"
 
 # Somebody removes the folder: it comes back, and the next file counts what the removed one did not
 # take.
-begin 3000 20 8
+begin 100000 20 8
 rm -rf "$JSPROF_CONTINUOUS"
-wait $pid || fail 'the folder was removed'
+until_kept 200
+end 'the folder was removed'
 whole "$JSPROF_CONTINUOUS"/*.cap
 for f in "$JSPROF_CONTINUOUS"/*.cap; do "$TOOL" info "$f"; done >"$OUT" 2>&1
 [ "$(grep -c ' not written' "$OUT")" = 1 ] || fail 'the loss is not counted once'
@@ -183,14 +197,15 @@ if mount -t tmpfs -o size=96k none "$SCRATCH/disk" 2>/dev/null; then
         [ ! -s "$f" ] || readable "$f"
     done
     rm -rf "$JSPROF_CONTINUOUS"
-    JSPROF_KEEP=1h begin 8000 20 8
+    JSPROF_KEEP=1h begin 100000 20 8
     head -c 80k /dev/zero >"$MOUNTED/more" 2>/dev/null
     until "$TOOL" info "$JSPROF_CONTINUOUS"/*.cap 2>/dev/null | grep -q 'no space left' ||
         ! kill -0 $pid; do
         sleep 0.1
     done
     rm -f "$MOUNTED/more" "$MOUNTED/others"
-    wait $pid || fail 'the disk has room again'
+    until_kept "$(kept "$JSPROF_CONTINUOUS"/*.cap)"
+    end 'the disk has room again'
     whole "$JSPROF_CONTINUOUS"/*.cap
     umount "$MOUNTED" && MOUNTED=
 else

@@ -5,12 +5,13 @@
  *
  * Spends MS of CPU time: three quarters of it in "often", the rest in N stacks of DEPTH frames
  * each. All of them end in "rare". With a fourth argument their other frames have long names, each
- * stack its own. A line says what there is at the end.
+ * stack its own. SIGTERM ends it early. A line says what there is at the end.
  *
  * SPDX-License-Identifier: MIT
  */
 #include <jsprof.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,13 @@
 enum { ROUND_US = 2000, DEEPEST = 400 };
 
 static bool has_names;
+static volatile sig_atomic_t is_asked_to_end;
+
+static void end(int signo)
+{
+    (void)signo;
+    is_asked_to_end = 1;
+}
 
 static uint64_t cpu_us(void)
 {
@@ -62,6 +70,7 @@ int main(int argc, char **argv)
     uint32_t n = (uint32_t)atoi(argv[2]), depth = (uint32_t)atoi(argv[3]);
     if (depth > DEEPEST)
         return 2;
+    signal(SIGTERM, end);
     int err = jsprof_start_from_env(&session);
     if (err < 0) {
         printf("start: %s\n", jsprof_error_text(err, why, sizeof why));
@@ -69,7 +78,7 @@ int main(int argc, char **argv)
     }
     if (session && jsprof_thread_attach(session, "main", &me) < 0)
         return 1;
-    for (uint32_t i = 0; cpu_us() / 1000 < ms; i++) {
+    for (uint32_t i = 0; !is_asked_to_end && cpu_us() / 1000 < ms; i++) {
         jsprof_push(session ? me : NULL, "often", "host.c", 1);
         spend(ROUND_US * 3 / 4);
         jsprof_pop(session ? me : NULL);
