@@ -282,8 +282,8 @@ check(made == sum(rest), error)
 # are counted in any case.
 engine.plan = [503] * 10000
 with open("q.err", "w") as err:
-    process = subprocess.Popen([jsprof, "push", "--seconds", "1", "--hz", "1000", "--queue", "q.gone",
-                                "--pid", pid, "--to", "pyroscope", address], stderr=err)
+    process = subprocess.Popen([jsprof, "push", "--seconds", "1", "--hz", "1000", "--queue",
+                                "q.gone", "--pid", pid, "--to", "pyroscope", address], stderr=err)
 until(lambda: requests("q.gone"), "nothing waits")
 shutil.rmtree("q.gone")
 until(lambda: requests("q.gone"), "the queue is not made again")
