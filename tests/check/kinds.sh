@@ -22,6 +22,10 @@ refuse 'a test of make check reads a clock' <<END
 $(grep -nE '\b(clock_gettime|clock|time|gettimeofday)\(|jsp_now_ns\(|host_(ns|burn)' \
     tests/unit/*.[ch] tests/sim/*.[ch] | grep -v calls_clock_test || true)
 END
+refuse 'a test of make check needs a browser or a daemon' <<END
+$(grep -nE 'CHROMIUM|FIREFOX|playwright-core|profiler-cli|browser/lib' tests/cli/*.sh \
+    tests/export/*.sh tests/read/*.sh tests/check/[!k]*.sh || true)
+END
 refuse 'a test is tried until it passes' <<END
 $(grep -snwE 'thrice|ALONE' tests/run.sh tests/*/*.sh Makefile .ci/* |
     grep -v '^tests/check/kinds.sh' || true)

@@ -4,14 +4,12 @@
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/node/lib.sh"
-need @firefox-devtools/profiler-cli @paulirish/trace_engine
+need @paulirish/trace_engine
 command -v go >/dev/null || { echo 'SKIP: needs golang-go'; exit 77; }
 command -v protoc >/dev/null || { echo 'SKIP: needs protobuf-compiler'; exit 77; }
 command -v callgrind_annotate >/dev/null || { echo 'SKIP: needs valgrind'; exit 77; }
 . "$SRCDIR/tests/export/lib.sh"
-. "$SRCDIR/tests/export/lib_firefox.sh"
 . "$SRCDIR/tests/export/lib_perfetto.sh"
-trap 'profiler stop --all >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 
 # Self by function in whole microseconds, by what is read out of the file itself.
 read_folded() { awk '{ n = $NF; sub(/ [0-9]*$/, ""); sub(/.*;/, ""); sub(/_\[[jik]\]$/, "")
@@ -43,12 +41,12 @@ read_callgrind() { callgrind_annotate --auto=no --threshold=100 --show-percs=no 
     /file:function$/ { part = 1; next }
     part && $1 ~ /^[0-9,]+$/ { n = $1; gsub(/,/, "", n); sub(/^ *[0-9,]+ +[^:]*:/, "")
         sub(/ \[[^]]*\]$/, ""); sub(/\047[0-9]+$/, ""); print n, $0 }'; }
-read_firefox()
-{
-    profiler_load "$1" >/dev/null
-    profiler_functions t-0 1e6
-    profiler stop --all >/dev/null
-}
+read_firefox() { "$node" -e '
+    const p = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+    const { stringArray } = p.shared;
+    for (const t of p.threads) t.samples.stack.forEach((s, i) => console.log(
+        t.samples.weight[i] * 1e6,
+        stringArray[t.funcTable.name[t.frameTable.func[t.stackTable.frame[s]]]]))' "$1"; }
 read_perfetto() { perfetto_lines "$1" | sed -n 's/^self //p'; }
 formats='callgrind chrome csv firefox folded json otlp perf perfetto pprof speedscope'
 rounded() { figures | awk '{ n = $1; $1 = ""; printf "%.0f%s\n", n / 1000, $0 }' |

@@ -25,7 +25,7 @@ KINDS = {
 }
 LONGEST = 200  # seconds
 NOT = ("/lib", "/common.sh", "lark/aarch64", "lark/fuzz",
-       "export/firefox", "export/speedscope", "export/chrome", "export/totals")
+       "export/chrome", "export/totals")
 
 
 def tests(kinds):

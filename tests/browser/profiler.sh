@@ -1,12 +1,12 @@
 #!/bin/sh
-# export/firefox.sh - the Firefox Profiler's own command line loads what convert writes,
+# browser/profiler.sh - the Firefox Profiler's own command line loads what convert writes,
 # with the report's totals, marks and counters.
 #
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/node/lib.sh"
 need @firefox-devtools/profiler-cli
 . "$SRCDIR/tests/export/lib.sh"
-. "$SRCDIR/tests/export/lib_firefox.sh"
+. "$SRCDIR/tests/browser/lib_firefox.sh"
 trap 'profiler stop --all >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 load() # FILE
 {

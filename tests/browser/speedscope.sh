@@ -1,5 +1,5 @@
 #!/bin/sh
-# export/speedscope.sh - speedscope's own page, in Chromium, shows the report's figures; it
+# browser/speedscope.sh - speedscope's own page, in Chromium, shows the report's figures; it
 # also opens the folded and pprof files.
 #
 # SPDX-License-Identifier: MIT
@@ -11,7 +11,7 @@ export CHROMIUM
 show() # FILE NAME [PROFILES]: leaves out
 {
     ran="speedscope on $1"
-    "$node" "$SRCDIR/tests/export/speedscope.mjs" "$@" >out 2>err || wrong 'failed'
+    "$node" "$SRCDIR/tests/browser/speedscope.mjs" "$@" >out 2>err || wrong 'failed'
     ! grep ERROR out || wrong 'complains'
 }
 

@@ -1,4 +1,4 @@
-# export/lib_firefox.sh - the Firefox Profiler's command line. Sourced after node/lib.sh and
+# browser/lib_firefox.sh - the Firefox Profiler's command line. Sourced after node/lib.sh and
 # export/lib.sh; ends its daemons when the test ends.
 #
 # SPDX-License-Identifier: MIT
