@@ -65,8 +65,8 @@ class Push:
     def __init__(self, name, *words, to=("pyroscope", address)):
         self.err = name + ".err"
         with open(self.err, "w") as err:
-            self.process = subprocess.Popen([jsprof, "push", "--seconds", "1", "--pid", pid, *words,
-                                             "--to", *to], stderr=err)
+            self.process = subprocess.Popen([jsprof, "push", "--seconds", "1", "--hz", "1000",
+                                             "--pid", pid, *words, "--to", *to], stderr=err)
         atexit.register(self.process.kill)
 
     def said(self, text):

@@ -14,7 +14,7 @@ if [ "${1:-}" != --inside ]; then # in namespaces of its own, for a small disk
     exit 77
 fi
 . "$SRCDIR/tests/serve/lib.sh"
-spin_lark
+spin_and_rest_lark
 trap 'kill $pids 2>/dev/null || :; umount "$tmp/disk" 2>/dev/null || :; rm -rf "$tmp"' EXIT
 mkdir disk
 mount -t tmpfs -o size=64k none disk
