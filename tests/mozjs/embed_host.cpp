@@ -11,7 +11,7 @@
 #include <js/Principals.h>
 #include <js/ProfilingStack.h>
 
-#include "host.h"
+#include "host.hpp"
 #include "jsprof-mozjs.h"
 
 namespace {

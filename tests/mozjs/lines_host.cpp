@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "compiled.h"
-#include "host.h"
+#include "host.hpp"
 
 #include <sys/mman.h>
 

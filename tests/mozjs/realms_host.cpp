@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "host.h"
+#include "host.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "context.h"
-#include "host.h"
+#include "host.hpp"
 
 #include <string>
 

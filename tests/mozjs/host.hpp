@@ -1,9 +1,9 @@
-/* host.h - what the hosts of tests/mozjs share: checks in TAP, a context with a global, a script.
+/* host.hpp - what the hosts of tests/mozjs share: checks in TAP, a context with a global, a script.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_MOZJS_HOST_H
-#define TESTS_MOZJS_HOST_H
+#ifndef TESTS_MOZJS_HOST_HPP
+#define TESTS_MOZJS_HOST_HPP
 
 #include <cstdio>
 #include <cstring>
