@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +43,12 @@ static int event_make(pid_t tid, uint64_t first_ns)
     return jsp_event_make(&attr, tid);
 }
 
+/* ioctl, whose second argument has another type in each libc. */
+static long event_ask(int fd, unsigned long request, void *of)
+{
+    return syscall(SYS_ioctl, fd, request, of);
+}
+
 static bool event_direct(int fd, pid_t tid, int signo)
 {
     const struct f_owner_ex owner = { F_OWNER_TID, tid };
@@ -52,7 +57,7 @@ static bool event_direct(int fd, pid_t tid, int signo)
 }
 
 /* Return false if the process has as many events as it may. */
-static bool event_count(void)
+static bool event_reserve(void)
 {
     /* ORDER: relaxed, both. A number of descriptors. */
     if (atomic_fetch_add_explicit(&event_n, 1, memory_order_relaxed) <
@@ -62,20 +67,20 @@ static bool event_count(void)
     return false;
 }
 
-static void event_discount(void)
+static void event_release(void)
 {
     /* ORDER: relaxed, as above. */
     atomic_fetch_sub_explicit(&event_n, 1, memory_order_relaxed);
 }
 
-static int event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+static int event_start(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
 {
     int fd = event_make(tid, first_ns);
     if (fd < 0)
         return fd;
     *s = (struct jsp_timer){ .has_event = true, .is_event = true, .fd = fd };
-    if (event_direct(fd, tid, signo) && ioctl(fd, EVENT_ID, &s->id) == 0 &&
-        ioctl(fd, EVENT_ENABLE, 0) == 0)
+    if (event_direct(fd, tid, signo) && event_ask(fd, EVENT_ID, &s->id) == 0 &&
+        event_ask(fd, EVENT_ENABLE, NULL) == 0)
         return 0;
     int err = -errno;
     close(fd);
@@ -84,11 +89,11 @@ static int event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_
 
 int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
 {
-    if (!event_count())
+    if (!event_reserve())
         return -EMFILE;
-    int err = event_open(s, tid, signo, first_ns);
+    int err = event_start(s, tid, signo, first_ns);
     if (err)
-        event_discount();
+        event_release();
     return err;
 }
 
@@ -96,7 +101,7 @@ int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
 static bool event_is(const struct jsp_timer *s)
 {
     uint64_t id;
-    return s->has_event && ioctl(s->fd, EVENT_ID, &id) == 0 && id == s->id;
+    return s->has_event && event_ask(s->fd, EVENT_ID, &id) == 0 && id == s->id;
 }
 
 void jsp_event_leave(struct jsp_timer *s)
@@ -104,14 +109,14 @@ void jsp_event_leave(struct jsp_timer *s)
     if (event_is(s))
         close(s->fd);
     if (s->has_event)
-        event_discount();
+        event_release();
     s->has_event = s->is_event = false;
 }
 
 void jsp_event_close(struct jsp_timer *s)
 {
     if (event_is(s))
-        ioctl(s->fd, EVENT_DISABLE, 0); /* forked children may hold copies of the descriptor */
+        event_ask(s->fd, EVENT_DISABLE, NULL); /* forked children may hold copies of the descriptor */
     jsp_event_leave(s);
 }
 

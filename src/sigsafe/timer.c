@@ -48,10 +48,10 @@ static void timer_use_event(struct jsp_timer *s, bool is_event)
 
 void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns)
 {
-    struct rusage used;
-    if (!s->has_event || !s->has_posix || syscall(SYS_getrusage, RUSAGE_THREAD, &used) != 0)
+    if (!s->has_event || !s->has_posix ||
+        syscall(SYS_getrusage, RUSAGE_THREAD, &s->used) != 0)
         return;
-    uint64_t switches = (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw + 1;
+    uint64_t switches = (uint64_t)s->used.ru_nvcsw + (uint64_t)s->used.ru_nivcsw + 1;
     uint64_t n = s->switches ? switches - s->switches : 0;
     s->switches = switches;
     if (s->is_event ? n * TIMER_OFTEN_NS > ran_ns : n * TIMER_SELDOM_NS < ran_ns)

@@ -31,6 +31,7 @@ struct jsp_timer {
     /* Written by the handler, if there is an event. */
     bool is_event;     /* it brings the signals, and the timer does not */
     uint64_t switches; /* of the thread, when it last took one, plus 1; 0: it has taken none */
+    struct rusage used; /* in place of a part of the stack, which may have little room */
 };
 
 /* Let the next signal come at this time of the thread's clock, which reads `now_ns`. Return 0, or
