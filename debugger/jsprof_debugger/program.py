@@ -128,7 +128,12 @@ class Session:
             m, t = self.memory, self.table
             array = m.pointer(self.at + t['session.codes'])
             n = min(m.u32(self.at + t['session.n_codes']), MOST_CODES)
-            self._codes = [m.pointer(array + i * 8) for i in range(n)] if array else []
+            self._codes = []
+            for i in range(n if array else 0):
+                code = m.pointer(array + i * 8)
+                if not code:  # the memory is damaged, or not in the core
+                    break
+                self._codes.append(code)
         return self._codes
 
     def code_at(self, pc):

@@ -116,7 +116,7 @@ void jsp_event_leave(struct jsp_timer *s)
 void jsp_event_close(struct jsp_timer *s)
 {
     if (event_is(s))
-        event_ask(s->fd, EVENT_DISABLE, NULL); /* forked children may hold copies of the descriptor */
+        event_ask(s->fd, EVENT_DISABLE, NULL); /* forked children may hold copies of it */
     jsp_event_leave(s);
 }
 

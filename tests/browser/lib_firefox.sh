@@ -4,16 +4,15 @@
 # SPDX-License-Identifier: MIT
 profiler() { "$node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js" "$@"; }
 
-# It gives its daemon half a second to start, which a busy machine may not have.
+# Start the daemon that has the file in place of the last one. (The command load gives it half a
+# second, which a busy machine may not have.)
 profiler_load() # FILE
 {
-    for _ in $(seq 20); do
-        ! profiler load "$1" >loaded 2>&1 || return 0
-        grep -q 'did not become ready' loaded || break
-        sed -n 's/.*"kill \([0-9]*\)".*/\1/p' loaded | xargs -r kill 2>/dev/null || true
+    profiler stop --all >/dev/null 2>&1
+    profiler --daemon "$PWD/$1" --session "$1" >loaded 2>&1 &
+    until profiler status >status 2>&1; do
+        kill -0 $! 2>/dev/null || { cat loaded status; return 1; }
     done
-    cat loaded
-    return 1
 }
 
 # Self by function of one thread, as it counts: "figure name".
