@@ -185,8 +185,9 @@ static bool drain_windows(struct jsprof *p, struct jsp_thread *t, bool dropping)
     if (!jsp_tasks_stall(&p->tasks))
         return true;
     t->stalls.limit_ns = jsp_tasks_stall(&p->tasks);
-    t->stalls.open_ns = jsp_stalls_window(&t->tasks.stalls);
+    /* before the window is read: one that begins, or ends, meanwhile is younger */
     t->stalls.looked_ns = jsp_now_ns(CLOCK_MONOTONIC);
+    t->stalls.open_ns = jsp_stalls_window(&t->tasks.stalls);
     return drain_tasks(p, t, dropping);
 }
 

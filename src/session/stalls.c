@@ -36,13 +36,14 @@ void jsp_stall_explain(struct jsprof *p, const struct jsp_thread *t, uint64_t ta
     }
 }
 
-/* Ask all threads. What is younger than their windows were looked at waits. */
+/* Ask all threads. What is younger than their windows were looked at waits, and so does all while a
+ * thread's were never looked at: it was inside its handler each time. */
 static enum jsp_stall stall_of_all(const void *session, uint64_t from_ns, uint64_t to_ns)
 {
     const struct jsprof *p = session;
     enum jsp_stall all = JSP_STALL_DROP;
     for (const struct jsp_thread *t = p->threads; t; t = t->next) {
-        if (p->running && t->stalls.looked_ns && to_ns >= t->stalls.looked_ns)
+        if (p->running && to_ns >= t->stalls.looked_ns)
             return JSP_STALL_WAIT;
         enum jsp_stall one = jsp_stall_of(&t->stalls, from_ns, to_ns, p->running);
         if (one == JSP_STALL_KEEP)
