@@ -42,7 +42,7 @@ TEST(event_gives_each_point_its_own_sample)
         host_check(&h);
         CHECK_STR(h.profile.source, "perf event");
         CHECK(h.stats.samples >= EVENT_SAMPLES);
-        CHECK(h.stats.samples * 10 > h.stats.expirations * 9);
+        CHECK(h.stats.samples * 2 > h.stats.expirations); /* by the tick it would be a quarter */
     }
     host_free(&h);
 }
