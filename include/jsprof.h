@@ -220,11 +220,10 @@ enum {
      *
      * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
      * CAP_PERFMON; a sandbox may forbid it. Elsewhere, and where the host handles SIGURG without
-     * JSPROF_CHAIN, or the attached thread that starts the session blocks it, the looker samples
-     * (see JSPROF_LOOKER); a thread beyond the host's limit of descriptors is sampled by the looker
-     * on the wall clock, else by a timer. `jsprof info` says which it is, and why. If `signo` has
-     * its default, the signal is SIGURG: one may be under way when the process calls exec, and
-     * SIGPROF would end the new program. */
+     * JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER); a thread beyond the host's limit of
+     * descriptors is sampled by the looker on the wall clock, else by a timer. `jsprof info` says
+     * which it is, and why. If `signo` has its default, the signal is SIGURG: one may be under way
+     * when the process calls exec, and SIGPROF would end the new program. */
     JSPROF_PERF = 1u << 15,
 };
 

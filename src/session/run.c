@@ -94,16 +94,6 @@ static int run_take_signal(struct jsprof *p, int signo)
     return err;
 }
 
-/* Return true if the caller is a sampled thread and blocks the signal of events: perhaps the others
- * do, too. */
-static bool run_blocks_events(const struct jsprof *p)
-{
-    sigset_t blocked;
-    return p->given.signo == SIGPROF && jsp_sampled_find(p) &&
-           pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 &&
-           sigismember(&blocked, JSP_EVENT_SIGNAL);
-}
-
 /* Install the handler for the threads' events, if they may have some and their signal is free,
  * otherwise for the host's signal. Store why there are no events in *refused; 0: there are.
  * Return 0 or a negative errno. */
@@ -111,8 +101,6 @@ static int run_choose_signal(struct jsprof *p, int *refused)
 {
     /* A recording that asks for timers gets them. */
     *refused = p->given.perf && p->given.looker ? jsp_event_try() : -EOPNOTSUPP;
-    if (!*refused && run_blocks_events(p))
-        *refused = -EBUSY;
     if (!*refused)
         *refused = run_take_signal(p, p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
                                                                 : p->given.signo);
@@ -130,7 +118,7 @@ static void run_looker_text(const struct jsprof *p, int refused, char text[RUN_S
         strcpy(text, "looker (perf events need sysctl kernel.perf_event_paranoid=1, or "
                      "CAP_PERFMON)");
     else if (refused == -EBUSY)
-        strcpy(text, "looker (no perf event: the program handles or blocks SIGURG)");
+        strcpy(text, "looker (no perf event: the program handles SIGURG)");
     else
         snprintf(text, RUN_SOURCE, "looker (no perf event: error %d)", -refused);
 }

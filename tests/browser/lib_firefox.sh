@@ -6,10 +6,11 @@ profiler() { "$node" "$modules/@firefox-devtools/profiler-cli/dist/profiler-cli.
 
 # Start the daemon that has the file in place of the last one. (The command load gives it half a
 # second, which a busy machine may not have.)
-profiler_load() # FILE
+profiler_load() # FILE or URL
 {
     profiler stop --all >/dev/null 2>&1
-    profiler --daemon "$PWD/$1" --session "$1" >loaded 2>&1 &
+    case $1 in http*) from=$1 ;; *) from=$PWD/$1 ;; esac
+    profiler --daemon "$from" --session one >loaded 2>&1 &
     until profiler status >status 2>&1; do
         kill -0 $! 2>/dev/null || { cat loaded status; return 1; }
     done
