@@ -84,6 +84,7 @@ static int event_start(struct jsp_timer *s, pid_t tid, int signo, uint64_t first
         return 0;
     int err = -errno;
     close(fd);
+    *s = (struct jsp_timer){ .has_event = false };
     return err;
 }
 

@@ -377,7 +377,8 @@ static uint64_t wall_awake_ns(const struct jsp_looked *t, uint64_t ran_ns)
     return is_short ? ran_ns : WALL_AWAKE_NS;
 }
 
-/* Return true if there is something to report of a thread that runs: its event reports that. */
+/* Return true if the looker has to report something of a thread that runs. What an event counts is
+ * reported by that. */
 static bool wall_has_more(const struct jsp_looked *t)
 {
     return !t->has_event || t->halted > 0 || t->rest >= WALL_REST;

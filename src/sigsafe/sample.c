@@ -207,11 +207,10 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns, bool is_
 }
 
 /* Let the next sample come, under the load of all sessions. */
-static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t ran_ns, uint64_t load,
-                        bool is_sent)
+static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_sent)
 {
     if (!is_sent) {
-        jsp_timer_turn(&self->timer, ran_ns);
+        jsp_timer_turn(&self->timer, now_ns);
         jsp_timer_set(&self->timer, now_ns, jsp_sampled_expect(self, now_ns, load));
         return;
     }
@@ -304,7 +303,7 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    sample_next(self, now, a->ran_ns, others + self->tick.load, is_sent);
+    sample_next(self, now, others + self->tick.load, is_sent);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, a);
     jsp_tick_spent(&self->tick, cost);
@@ -454,7 +453,7 @@ static bool sample_is_for(const struct jsp_sampled *self, const struct jsp_sampl
 {
     if (self == whose && !sample_is_sent(self, info))
         return true;
-    /* ORDER: acquire, pairs with the looker's release add: its due_ns is seen. */
+    /* ORDER: acquire, pairs with the looker's release add: its owed_ns is seen. */
     return self->signo == sig && atomic_load_explicit(&self->owed, memory_order_acquire);
 }
 

@@ -52,9 +52,10 @@ void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns)
         syscall(SYS_getrusage, RUSAGE_THREAD, &s->used) != 0)
         return;
     uint64_t switches = (uint64_t)s->used.ru_nvcsw + (uint64_t)s->used.ru_nivcsw + 1;
-    uint64_t n = s->switches ? switches - s->switches : 0;
+    uint64_t n = s->switches ? switches - s->switches : 0, by_ns = ran_ns - s->ran_ns;
     s->switches = switches;
-    if (s->is_event ? n * TIMER_OFTEN_NS > ran_ns : n * TIMER_SELDOM_NS < ran_ns)
+    s->ran_ns = ran_ns;
+    if (s->is_event ? n * TIMER_OFTEN_NS > by_ns : n * TIMER_SELDOM_NS < by_ns)
         timer_use_event(s, !s->is_event);
 }
 

@@ -30,7 +30,8 @@ struct jsp_timer {
 
     /* Written by the handler, if there is an event. */
     bool is_event;     /* it brings the signals, and the timer does not */
-    uint64_t switches; /* of the thread, when it last took one, plus 1; 0: it has taken none */
+    uint64_t switches; /* of the thread, when it last took one, plus 1; 0: it has taken none ... */
+    uint64_t ran_ns;   /* ... and its CPU time then */
     struct rusage used; /* in place of a part of the stack, which may have little room */
 };
 
@@ -38,8 +39,8 @@ struct jsp_timer {
  * -1 with errno. */
 int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns);
 
-/* The thread has run for `ran_ns` since the last call. Choose by its switches since then whether
- * the event brings its signals or the timer. */
+/* Choose by the thread's switches since the last call whether the event brings its signals or the
+ * timer. `ran_ns` is its CPU time. */
 void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns);
 
 /* Return true if this is a signal of the event. */

@@ -145,6 +145,20 @@ TEST(event_under_way_at_exec_ends_no_program)
         CHECK_EQ(host_in_child(event_exec), 0);
 }
 
+/* The kernel makes the event, and then refuses its signal. */
+TEST(event_that_cannot_be_directed_leaves_nothing)
+{
+    for (int i = 0; i < 2; i++) {
+        struct jsp_timer timer;
+        CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), 9999, 1000000000), -EINVAL);
+        CHECK(!timer.has_event && !timer.is_event);
+        jsp_event_close(&timer);
+    }
+    struct jsp_timer timer;
+    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, 1000000000), 0);
+    jsp_event_close(&timer);
+}
+
 /* A descriptor that the host has closed is another's now. */
 TEST(descriptor_of_an_event_that_the_host_closed_is_left_alone)
 {
