@@ -128,14 +128,20 @@ struct jsp_sleep jsp_kernel_at(const struct jsp_task_file *folder, pid_t tid,
     return kernel_parse(text);
 }
 
-uint64_t jsp_kernel_naps(const struct jsp_task_file *folder, pid_t tid)
+/* Read the number that follows the name. Return false if there is none. */
+static bool kernel_number(const char *text, const char *name, uint64_t *out)
 {
-    static const char name[] = "\nvoluntary_ctxt_switches:";
-    char text[4096]; /* with thousands of groups, the number comes later: it is not known */
-    if (!jsp_task_read(folder, tid, "status", text, sizeof text))
-        return 0;
     const char *at = strstr(text, name);
-    return at ? strtoull(at + sizeof name - 1, NULL, 10) + 1 : 0;
+    *out = at ? strtoull(at + strlen(name), NULL, 10) : 0;
+    return at;
+}
+
+bool jsp_kernel_switches(const struct jsp_task_file *folder, pid_t tid, struct jsp_switches *out)
+{
+    char text[4096]; /* with thousands of groups, the numbers come later: they are not known */
+    return jsp_task_read(folder, tid, "status", text, sizeof text) &&
+           kernel_number(text, "\nvoluntary_ctxt_switches:", &out->naps) &&
+           kernel_number(text, "\nnonvoluntary_ctxt_switches:", &out->stops);
 }
 
 bool jsp_kernel_is_here(const struct jsp_task_file *folder, pid_t tid)

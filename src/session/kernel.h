@@ -18,7 +18,7 @@
  *   jsp_kernel_try              yes          yes
  *   jsp_kernel_at                -           yes
  *   jsp_kernel_state             -           yes
- *   jsp_kernel_naps              -           yes
+ *   jsp_kernel_switches          -           yes
  *   jsp_kernel_is_here           -           yes
  *   jsp_kernel_delay_ns         yes          yes
  *   jsp_kernel_until_ns          -           yes
@@ -102,8 +102,13 @@ struct jsp_sleep jsp_kernel_at(const struct jsp_task_file *folder, pid_t tid,
 struct jsp_rec_state jsp_kernel_state(const struct jsp_task_file *folder, pid_t tid,
                                       const struct jsp_sleep *at, uint64_t asleep_ns);
 
-/* Return how often the thread has gone to sleep, plus 1; 0: not known. This takes 25 us. */
-uint64_t jsp_kernel_naps(const struct jsp_task_file *folder, pid_t tid);
+/* How often a thread has gone to sleep, and how often it was stopped while it ran on. */
+struct jsp_switches {
+    uint64_t naps, stops;
+};
+
+/* Count them. Return false if they are not known. This takes 25 us. */
+bool jsp_kernel_switches(const struct jsp_task_file *folder, pid_t tid, struct jsp_switches *out);
 
 /* Return true if the thread ran last on the processor on which the caller runs. This takes
  * 15 us. */

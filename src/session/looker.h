@@ -51,6 +51,10 @@
 /* Was the thread on a processor at the last look? */
 enum jsp_looked_was { JSP_LOOKED_UNKNOWN, JSP_LOOKED_ON, JSP_LOOKED_OFF };
 
+/* Why a thread that is ready does not run: it was woken and has not run yet; it was stopped while
+ * it ran on; or it was stopped, by chance's decision. */
+enum jsp_looked_ready { JSP_READY_WOKEN, JSP_READY_STOPPED, JSP_READY_STOOD };
+
 /* A thread that the looker samples. The first four are constant while it is added; ran_ns
  * is the CPU time from which on it is sampled. A look at a thread that has not run needs the fields
  * up to is_known, which are two lines of the cache. */
@@ -93,10 +97,12 @@ struct jsp_looked {
     /* calls that signals had interrupted before, and those that were made again */
     uint64_t n_cut_before, n_again_before;
     uint64_t delay_ns; /* for how long it had waited for a processor, when it was last asked */
-    uint32_t n_awake;  /* looks in a row that did not find it asleep */
+    uint32_t n_awake;  /* looks in a row that did not find it asleep ... */
+    uint32_t n_unslept; /* ... nor woken just now */
     int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
     int64_t slept;     /* those of its last sleep, which are not in `rest`: for the next sleep */
+    int64_t stood;     /* those where it was stopped, for the next signal */
     int64_t halted;    /* those while the process was stopped, which are not in `rest` */
     uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
@@ -105,8 +111,9 @@ struct jsp_looked {
     /* borrowed; added to after each signal, and each sample of the looker's own */
     _Atomic uint32_t *news;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
-    uint64_t naps;   /* how often it had gone to sleep, when it last waited for a processor ... */
-    bool was_stopped; /* ... and whether it had run, but not slept, since the time before */
+    struct jsp_switches switches; /* when it last waited for a processor ... */
+    enum jsp_looked_ready ready; /* ... and why it did */
+    uint32_t n_ready[2]; /* looks that were certain that it was woken, or stopped */
 };
 
 /* What came of the looks on the wall clock. */

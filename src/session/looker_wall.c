@@ -28,6 +28,8 @@ enum {
     WALL_LOOKS = 32,            /* ... after so many looks that found none */
     WALL_NAPS = 4,              /* then ask each so many looks only whether it has slept, ... */
     WALL_NAPS_MOST = 16,        /* ... or after more of them, up to so many */
+    WALL_READY_LEAST = 8,       /* so many looks tell how often it is stopped, ... */
+    WALL_READY_MOST = 64,       /* ... and the last of so many */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -206,12 +208,14 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
 {
     if (wall_halted(l, t, now))
         return;
-    if (t->rest >= WALL_REST && !wall_is_owed(t)) {
+    if (t->rest + t->stood >= WALL_REST && !wall_is_owed(t)) {
+        t->rest += t->stood;
+        t->stood = 0;
         uint32_t waited = wall_waited(l, t, (uint64_t)t->rest);
         wall_owe_waits(t, waited);
         /* it has not run at many points, and yet no look found it asleep or waiting: a debugger
          * stops it at each signal, for example */
-        if (!waited && t->n_awake >= WALL_LOOKS) {
+        if (!waited && t->n_unslept >= WALL_LOOKS) {
             t->rest = wall_report_as(l, t, now, JSP_STATE_UNKNOWN, t->rest);
             return;
         }
@@ -220,23 +224,26 @@ static void wall_run(struct jsp_looker *l, struct jsp_looked *t, uint64_t now)
     wall_report(l, t, now);
 }
 
-/* The thread waits for a processor, where it ran before. The run queues know if it has done so
- * before, too, since it woke up. If we did not take the processor, it has stopped for a reason of
- * its own or the scheduler's, so the points at which it ran do not belong to this place. */
+/* Return true if the looker has to report something of a thread that runs. What an event counts is
+ * reported by that. */
+static bool wall_has_more(const struct jsp_looked *t)
+{
+    return !t->has_event || t->halted > 0 || t->rest + t->stood >= WALL_REST;
+}
+
+/* The thread waits for a processor, where it ran before. If we did not take the processor, it has
+ * stopped for a reason of its own or the scheduler's, so the points at which it ran do not belong
+ * to this place. If we did, those at which it waited do not. */
 static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
                       enum jsp_looker_took took)
 {
-    if (wall_halted(l, t, now))
+    if (wall_halted(l, t, now) || (took == JSP_LOOKER_TOOK && !wall_has_more(t)))
         return;
     uint64_t held = took == JSP_LOOKER_NOT ? t->debt : 0;
     t->debt -= held;
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
-    if (t->slept > 0) {
-        uint32_t waited = wall_waited(l, t, (uint64_t)t->slept);
-        t->slept -= waited;
-        wall_owe_waits(t, waited);
-        t->rest += waited;
-    }
+    t->rest += t->stood;
+    t->stood = 0;
     if (t->rest > 0) {
         t->behind -= t->rest * JSP_LOOKER_WHOLE;
         wall_owe_waits(t, t->rest);
@@ -273,7 +280,11 @@ static void wall_asleep(struct jsp_looker *l, struct jsp_looked *t, uint64_t now
         wall_signal(l, t, now);
         return;
     }
-    l->looks[JSP_LOOK_MOVED] += t->rest > 0;
+    if (t->rest > 0) { /* the next sleep has them */
+        l->looks[JSP_LOOK_MOVED]++;
+        t->slept += t->rest;
+        t->rest = 0;
+    }
 }
 
 /* -- One thread -------------------------------------------------------------- */
@@ -298,7 +309,8 @@ static int64_t wall_split(struct jsp_looker *l, struct jsp_looked *t,
                           enum jsp_look is, enum jsp_looker_took took)
 {
     bool is_seen = points == 1 && m->points == 1 && m->is_fair &&
-                   (is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED || took != JSP_LOOKER_PERHAPS);
+                   (t->has_event || is == JSP_LOOK_RUNS || is == JSP_LOOK_WALKED ||
+                    took != JSP_LOOKER_PERHAPS);
     uint64_t ran = is_seen ? is == JSP_LOOK_RUNS || took == JSP_LOOKER_TOOK
                            : jsp_looker_share(l, m, ran_ns);
     if (m->n_met && !t->has_event && (is == JSP_LOOK_RUNS || is == JSP_LOOK_WAITS)) {
@@ -330,13 +342,25 @@ static int64_t wall_left(struct jsp_looker *l, struct jsp_looked *t, int64_t poi
 }
 
 /* Keep the points that no sample has apart when the thread falls asleep and when it wakes up: those
- * at which it ran for its next turn, and those of its sleep for the next sleep. `points` are those
- * since the last look at which it did not run. */
-static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points)
+ * at which it ran for its next turn, those of its sleep for the next sleep, those at which it stood
+ * for the next signal. `points` are those since the last look at which it did not run. */
+static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points,
+                      enum jsp_look look)
 {
     bool was_asleep = t->slept_ns && !t->n_awake;
-    bool ends_sleep = was_asleep && is == JSP_SLEEP_READY && points > 0;
-    *(ends_sleep ? &t->slept : &t->rest) += points;
+    bool wakes = look == JSP_LOOK_WAKES, stood = wakes && t->ready == JSP_READY_STOOD;
+    if (was_asleep && is == JSP_SLEEP_READY && points > 0)
+        t->slept += points;
+    else
+        t->rest += points;
+    if (wakes && t->rest > 0) { /* a thread that was woken is where it slept */
+        *(stood ? &t->stood : &t->slept) += t->rest;
+        t->rest = 0;
+    }
+    if (is == JSP_SLEEP_ASLEEP && was_asleep) {
+        t->rest += t->stood;
+        t->stood = 0;
+    }
     if (is == JSP_SLEEP_ASLEEP && !was_asleep) {
         t->ran += t->debt;
         t->debt = 0;
@@ -345,27 +369,57 @@ static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points
         t->debt += t->ran;
         t->ran = 0;
     }
-    if (is != JSP_SLEEP_READY || t->n_awake >= WALL_LOOKS) { /* no sleep will explain them */
+    t->n_unslept = is == JSP_SLEEP_ASLEEP || wakes ? 0 : t->n_unslept + 1;
+    if (is != JSP_SLEEP_READY || t->n_unslept >= WALL_LOOKS) { /* no sleep will explain them */
         t->rest += t->slept;
         t->slept = 0;
     }
 }
 
-/* Return true if a thread that waits for a processor has run, but not slept, since it waited last.
- * Otherwise it may have been woken just now: a signal would be an interruption of its sleep, even
- * if that is over. */
-static bool wall_was_stopped(const struct jsp_looker *l, struct jsp_looked *t,
-                             uint64_t ran_ns)
+/* Return why a thread waits for a processor that was stopped so often since it waited last, and has
+ * slept so often. If it did both, nobody knows which was the last; then chance decides, by the
+ * looks that could tell, or by those numbers. */
+static enum jsp_looked_ready wall_ready_by(struct jsp_looker *l, struct jsp_looked *t,
+                                           uint64_t stops, uint64_t naps)
 {
-    uint32_t each = t->n_awake / WALL_LOOKS * WALL_NAPS;
+    uint32_t *of = t->n_ready;
+    if (!naps || !stops) {
+        if (of[!naps]++ == WALL_READY_MOST)
+            of[0] /= 2, of[1] /= 2;
+        return naps ? JSP_READY_WOKEN : JSP_READY_STOPPED;
+    }
+    if (of[0] + of[1] >= WALL_READY_LEAST)
+        naps = of[0], stops = of[1];
+    return jsp_tick_random(&l->random) % (stops + naps) < stops ? JSP_READY_STOOD
+                                                                : JSP_READY_WOKEN;
+}
+
+/* Return how often the thread had slept, and was stopped, as far as is known: since it waited last,
+ * its event's handler may have asked. */
+static struct jsp_switches wall_switches(const struct jsp_looked *t)
+{
+    uint64_t naps = jsp_counted(&t->sampled->timer.naps);
+    uint64_t stops = jsp_counted(&t->sampled->timer.stops);
+    return naps > t->switches.naps ? (struct jsp_switches){ naps, stops } : t->switches;
+}
+
+/* Return why the thread waits. If it may have been woken just now, a signal would be an
+ * interruption of its sleep, even if that is over. */
+static enum jsp_looked_ready wall_ready(struct jsp_looker *l, struct jsp_looked *t,
+                                        uint64_t ran_ns)
+{
+    uint32_t each = t->n_unslept / WALL_LOOKS * WALL_NAPS;
     each = each < WALL_NAPS_MOST ? each : WALL_NAPS_MOST;
-    bool is_steady = t->was_stopped && each && t->n_awake % each;
+    bool is_steady = t->ready == JSP_READY_STOPPED && each && t->n_unslept % each;
+    struct jsp_switches before = wall_switches(t);
+    if (!ran_ns && !t->n_awake)
+        return JSP_READY_WOKEN;
     if (!ran_ns || is_steady)
-        return t->was_stopped && t->n_awake;
-    uint64_t naps = jsp_kernel_naps(&l->folder, t->tid), before = t->naps;
-    t->naps = naps;
-    t->was_stopped = naps && naps == before;
-    return t->was_stopped;
+        return t->ready;
+    if (!jsp_kernel_switches(&l->folder, t->tid, &t->switches))
+        return JSP_READY_WOKEN;
+    return wall_ready_by(l, t, t->switches.stops - before.stops,
+                         t->switches.naps - before.naps);
 }
 
 /* Return how long the thread must run on to be sampled: longer than its turns between two
@@ -375,13 +429,6 @@ static uint64_t wall_awake_ns(const struct jsp_looked *t, uint64_t ran_ns)
 {
     bool is_short = ran_ns > WALL_AWAKE_NS && ran_ns < WALL_SHORT_NS && t->debt < WALL_DEBT;
     return is_short ? ran_ns : WALL_AWAKE_NS;
-}
-
-/* Return true if the looker has to report something of a thread that runs. What an event counts is
- * reported by that. */
-static bool wall_has_more(const struct jsp_looked *t)
-{
-    return !t->has_event || t->halted > 0 || t->rest >= WALL_REST;
 }
 
 /* Return true if the thread, which runs, is not about to sleep. Its way into a sleep and out of it
@@ -412,11 +459,13 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
     if (!ran_ns || wall_is_still(t)) {
         if (ran_ns || !t->is_ready) /* else it still waits: a thread falls asleep by running */
             at = jsp_kernel_at(&l->folder, t->tid, &t->call);
+        if (at.is == JSP_SLEEP_READY)
+            t->ready = wall_ready(l, t, ran_ns);
         is = at.is != JSP_SLEEP_READY ? JSP_LOOK_WALKED :
-             wall_was_stopped(l, t, ran_ns) || (m->n_met && ran_ns > WALL_SHORT_NS)
+             t->ready == JSP_READY_STOPPED || (m->n_met && ran_ns > WALL_SHORT_NS)
                  ? JSP_LOOK_WAITS : JSP_LOOK_WAKES;
         if (is == JSP_LOOK_WAITS)
-            took = ran_ns && m->is_fair ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
+            took = ran_ns && (m->is_fair || t->has_event) ? jsp_looker_took(l, t) : JSP_LOOKER_NOT;
     }
     t->is_ready = at.is == JSP_SLEEP_READY;
     bool was_awake = !t->is_known;
@@ -426,7 +475,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         t->halted += others;
         others = 0;
     }
-    wall_part(t, at.is, others);
+    wall_part(t, at.is, others, is);
     t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
@@ -488,7 +537,7 @@ int64_t jsp_looker_wall_leave(struct jsp_looker *l, struct jsp_looked *t)
         t->rest = 0;
         jsp_looker_owe_more(t);
     }
-    return left + (t->rest + t->slept + t->halted) * JSP_LOOKER_WHOLE;
+    return left + (t->rest + t->slept + t->stood + t->halted) * JSP_LOOKER_WHOLE;
 }
 
 void jsp_looks_put(char to[JSP_LOOKS_TEXT], const uint64_t looks[JSP_N_LOOKS],

@@ -51,9 +51,12 @@ void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns)
     if (!s->has_event || !s->has_posix ||
         syscall(SYS_getrusage, RUSAGE_THREAD, &s->used) != 0)
         return;
-    uint64_t switches = (uint64_t)s->used.ru_nvcsw + (uint64_t)s->used.ru_nivcsw + 1;
-    uint64_t n = s->switches ? switches - s->switches : 0, by_ns = ran_ns - s->ran_ns;
-    s->switches = switches;
+    uint64_t naps = (uint64_t)s->used.ru_nvcsw, stops = (uint64_t)s->used.ru_nivcsw;
+    uint64_t n = naps + stops - jsp_counted(&s->naps) - jsp_counted(&s->stops);
+    uint64_t by_ns = s->ran_ns ? ran_ns - s->ran_ns : UINT64_MAX / TIMER_OFTEN_NS;
+    /* ORDER: relaxed, both. The looker takes them as hints. */
+    atomic_store_explicit(&s->naps, naps, memory_order_relaxed);
+    atomic_store_explicit(&s->stops, stops, memory_order_relaxed); /* ORDER: as above */
     s->ran_ns = ran_ns;
     if (s->is_event ? n * TIMER_OFTEN_NS > by_ns : n * TIMER_SELDOM_NS < by_ns)
         timer_use_event(s, !s->is_event);

@@ -30,8 +30,8 @@ struct jsp_timer {
 
     /* Written by the handler, if there is an event. */
     bool is_event;     /* it brings the signals, and the timer does not */
-    uint64_t switches; /* of the thread, when it last took one, plus 1; 0: it has taken none ... */
-    uint64_t ran_ns;   /* ... and its CPU time then */
+    uint64_t ran_ns; /* CPU time of the thread when it last took one; 0: it has taken none ... */
+    _Atomic uint64_t naps, stops; /* ... and how often it had slept, and was stopped, until then */
     struct rusage used; /* in place of a part of the stack, which may have little room */
 };
 

@@ -3,9 +3,11 @@
  *     truth CLOCK TOOL DIRECTORY [ROW...]
  *
  * A thread works for so many us and makes one call, by turns, each as its own function. What both
- * take is measured before and after each run, without samples. The call's share of the samples less
- * its share of that time, as the root of the mean square over the runs, is divided by what as many
- * independent draws would have, sqrt(p (1 - p) / n). CLOCK is cpu or wall.
+ * take is measured in the same run, by the elapsed time (where the thread also sleeps, by the clock
+ * asked). The call's share of the samples less its share of that time, as the root of the mean
+ * square over the runs, is divided by what as many independent draws would have,
+ * sqrt(p (1 - p) / n).
+ * CLOCK is cpu or wall.
  *
  * In the same runs and on the same thread, two peers: the CPU timer of a fixed period, and
  * perf_event's task clock with the kernel's time, as perf record has it, where that is allowed.
@@ -160,7 +162,9 @@ static void truth_event(int sig, siginfo_t *info, void *ucontext)
     truth_perf[truth_in] += 1;
 }
 
-static void truth_peers_open(timer_t *timer)
+/* An event costs some us at each switch of a thread, in which no interrupt can meet it: so none
+ * where the thread also sleeps. */
+static void truth_peers_open(timer_t *timer, bool has_perf)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
     struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
@@ -171,9 +175,10 @@ static void truth_peers_open(timer_t *timer)
     bench_need(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, timer) == 0, "timer_create");
     struct itimerspec every = { { 0, 1000000000 / TRUTH_HZ }, { 0, 1000000000 / TRUTH_HZ } };
     timer_settime(*timer, 0, &every, NULL);
-    truth_perf_fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    truth_perf_fd = has_perf ? (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
+                                            PERF_FLAG_FD_CLOEXEC) : -1;
     if (truth_perf_fd < 0)
-        return; /* not allowed */
+        return; /* or it is not allowed */
     fcntl(truth_perf_fd, F_SETFL, O_ASYNC);
     fcntl(truth_perf_fd, F_SETSIG, SIGUSR2);
     fcntl(truth_perf_fd, F_SETOWN_EX, &owner);
@@ -191,60 +196,83 @@ static void truth_peers_close(timer_t timer)
 
 /* -- Runs --------------------------------------------------------------------- */
 
-/* Sums of the times of both parts of a turn, without those in which other threads had the
- * processor: much longer than usual. */
+/* Sums of the times of both parts of a turn by this clock. Where time is to be that of the thread,
+ * but the clock is not, without those in which others had the processor: much longer than usual. */
 struct truth_times {
+    clockid_t clock;
+    bool is_cut;
     double sum[2];
     long n[2];
 };
 
 static void truth_note(struct truth_times *times, int part, double ns)
 {
-    if (times->n[part] > TRUTH_FIRST &&
+    if (times->is_cut && times->n[part] > TRUTH_FIRST &&
         ns > TRUTH_LONG * times->sum[part] / (double)times->n[part] + TRUTH_LONG_NS)
         return;
     times->sum[part] += ns;
     times->n[part]++;
 }
 
-/* Do so many turns. The clock is read in each, so that they are the same in every run: a part is
- * from one reading to the next. */
+/* Do so many turns. The clock is read at the beginning and at the end of what a sample shows as
+ * the function. */
 static void truth_turns(const struct truth_row *r, jsprof_thread *t, uint64_t units, long n,
                         struct truth_times *times)
 {
-    double began = bench_ns(CLOCK_MONOTONIC);
     for (long i = 0; i < n; i++) {
         jsprof_push(t, "work", NULL, 0);
+        double began = bench_ns(times->clock);
         truth_work(units);
-        double at = bench_ns(CLOCK_MONOTONIC);
+        double worked = bench_ns(times->clock);
         jsprof_pop(t);
         jsprof_push(t, "call", NULL, 0);
         truth_in = 1;
+        double at = bench_ns(times->clock);
         r->call();
-        double end = bench_ns(CLOCK_MONOTONIC);
+        double end = bench_ns(times->clock);
         truth_in = 0;
         jsprof_pop(t);
-        truth_note(times, 0, at - began);
+        truth_note(times, 0, worked - began);
         truth_note(times, 1, end - at);
-        began = end;
     }
 }
 
-/* Return the share of the calls, found without samples; a turn's time in ns at *turn. */
-static double truth_price(const struct truth_row *r, uint64_t units, double *turn)
+/* Return the time of one reading. Half of the first one in a part of a turn, and half of the last,
+ * belong to the part. */
+static double truth_reading(clockid_t clock)
 {
-    struct truth_times times = { 0 };
-    truth_turns(r, NULL, units, (long)(TRUTH_RUN_NS / 4 / (r->us * 1000 + 500)) + 100, &times);
-    double work = times.sum[0] / (double)times.n[0], call = times.sum[1] / (double)times.n[1];
-    *turn = work + call;
-    return call / *turn;
+    struct truth_times times = { clock, true, { 0, 0 }, { 0, 0 } };
+    for (int i = 0; i < 100 * TRUTH_FIRST; i++) {
+        double at = bench_ns(clock);
+        truth_note(&times, 0, bench_ns(clock) - at);
+    }
+    return times.sum[0] / (double)times.n[0];
 }
 
-/* Self time of a function by the report. */
+/* Return the calls' share of the time of both parts. */
+static double truth_share(const struct truth_times *times)
+{
+    double reading = truth_reading(times->clock);
+    double work = times->sum[0] / (double)times->n[0] + reading;
+    double call = times->sum[1] / (double)times->n[1] + reading;
+    return call / (work + call);
+}
+
+/* Return the time of a turn in ns. */
+static double truth_turn_ns(const struct truth_row *r, uint64_t units)
+{
+    struct truth_times unused = { CLOCK_MONOTONIC, false, { 0, 0 }, { 0, 0 } };
+    long n = (long)(TRUTH_RUN_NS / 8 / (r->us * 1000 + 500)) + 100;
+    double from = bench_ns(CLOCK_MONOTONIC);
+    truth_turns(r, NULL, units, n, &unused);
+    return (bench_ns(CLOCK_MONOTONIC) - from) / (double)n;
+}
+
+/* Time of a function by the report, with its waits for a processor. */
 static void truth_read_report(const char *tool, const char *capture, struct truth_shares *s)
 {
     char command[8192], line[1024];
-    double self[2] = { 0, 0 };
+    double total[2] = { 0, 0 };
     snprintf(command, sizeof command, "'%s' report --vm --csv '%s'", tool, capture);
     FILE *f = popen(command, "r");
     bench_need(f != NULL, command);
@@ -252,10 +280,10 @@ static void truth_read_report(const char *tool, const char *capture, struct trut
         const char *at = line + (line[0] == '"');
         int which = strncmp(at, "call", 4) == 0 ? 1 : strncmp(at, "work", 4) == 0 ? 0 : -1;
         if (which >= 0)
-            sscanf(strchr(at, ','), ",%*[^,],%lf", &self[which]);
+            sscanf(strchr(at, ','), ",%*[^,],%*[^,],%lf", &total[which]);
     }
-    bench_need(pclose(f) == 0 && self[0] + self[1] > 0, command);
-    s->ours = self[1] / (self[0] + self[1]);
+    bench_need(pclose(f) == 0 && total[0] + total[1] > 0, command);
+    s->ours = total[1] / (total[0] + total[1]);
 }
 
 static void truth_run(const struct truth_row *r, clockid_t clock, const char *tool,
@@ -270,20 +298,20 @@ static void truth_run(const struct truth_row *r, clockid_t clock, const char *to
     jsprof *p = NULL;
     jsprof_thread *t = NULL;
     timer_t timer;
-    double turn;
-    struct truth_times unused = { 0 };
-    s->of_calls = truth_price(r, units, &turn) / 2;
+    struct truth_times times = { r->has_other ? clock : CLOCK_MONOTONIC,
+                                 clock != CLOCK_MONOTONIC && !r->has_other, { 0, 0 }, { 0, 0 } };
+    long n = (long)(TRUTH_RUN_NS / truth_turn_ns(r, units)) + 1;
     for (int i = 0; i < 2; i++)
         truth_timer[i] = truth_perf[i] = 0;
     bench_need(jsprof_open(&p, &o) == 0 && jsprof_thread_attach(p, "work", &t) == 0 &&
                jsprof_start(p) == 0, "starting a session");
-    truth_peers_open(&timer);
-    truth_turns(r, t, units, (long)(TRUTH_RUN_NS / turn) + 1, &unused);
+    truth_peers_open(&timer, !r->has_other);
+    truth_turns(r, t, units, n, &times);
     truth_peers_close(timer);
     bench_need(jsprof_stop(p) == 0 && jsprof_stats_get(p, &stats) == 0, "stopping");
     bench_need(jsprof_close(p) == 0, "completing the capture");
     jsprof_thread_detach(t);
-    s->of_calls += truth_price(r, units, &turn) / 2;
+    s->of_calls = truth_share(&times);
     truth_read_report(tool, path, s);
     s->n_ours = (double)stats.samples;
     s->n_timer = truth_timer[0] + truth_timer[1];
@@ -351,7 +379,8 @@ static void truth_all_runs(const struct truth_row *r, const char *clock, const c
     if (r->has_other)
         pthread_join(other, NULL);
     close(truth_pair[1]);
-    unlink(path);
+    if (!getenv("KEEP"))
+        unlink(path);
 }
 
 static bool truth_is_asked(int n, char **names, const char *name)

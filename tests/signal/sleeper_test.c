@@ -349,8 +349,9 @@ TEST(thread_that_has_never_slept_is_known_to_have_not)
         continue;
     struct jsp_task_file folder;
     CHECK_EQ(jsp_task_folder(&folder), 0);
-    CHECK(jsp_kernel_naps(&folder, atomic_load(&tid)) != 0);
-    CHECK_EQ(jsp_kernel_naps(&folder, 1 << 30), 0); /* there is no such thread */
+    struct jsp_switches switches;
+    CHECK(jsp_kernel_switches(&folder, atomic_load(&tid), &switches) && switches.naps == 0);
+    CHECK(!jsp_kernel_switches(&folder, 1 << 30, &switches)); /* there is no such thread */
     jsp_task_close(&folder);
     atomic_store(&never_ends, true);
     pthread_join(thread, NULL);

@@ -50,6 +50,19 @@ static struct sim_step seldom(struct sim_thread *t)
     return t->n_step % 2 ? nap(D, 90000 + sim_random(20000)) : run(t->n_step % 4 ? A : B, 100);
 }
 
+/* Two thirds of its work, then a short nap: what it waits for a processor after it has been woken
+ * is time of the nap. */
+static struct sim_step short_naps(struct sim_thread *t)
+{
+    return t->n_step % 3 == 2 ? nap(D, 20 + sim_random(20)) : run(t->n_step % 3 ? B : A, t->data);
+}
+
+/* The same, of another program. */
+static struct sim_step other_naps(struct sim_thread *t)
+{
+    return t->n_step % 2 ? nap(C, 20 + sim_random(80)) : run(C, 300 + sim_random(2000));
+}
+
 static struct sim_step spin(struct sim_thread *t)
 {
     (void)t;
@@ -73,7 +86,7 @@ struct row {
     const char *name;
     sim_script *script;
     uint64_t data;
-    int cpus, spinners;
+    int cpus, spinners, nappers;
     uint64_t quota_ns, halt_at, halt_until, seconds;
     int threads, hz;
     double near[3]; /* by enum by */
@@ -86,6 +99,8 @@ static void row_pass(const struct row *row)
 {
     for (int i = 0; i < row->spinners; i++)
         sim_other(spin);
+    for (int i = 0; i < row->nappers; i++)
+        sim_other(other_naps);
     if (row->script == once) {
         for (int i = 0; i < 2000; i++) {
             sim_thread(once);
@@ -166,6 +181,8 @@ TEST(program_beside_others_has_its_shares)
           .spinners = 2 },
         { .name = "turns of 1.5 ms beside four", after_sleep, 500, .cpus = 2, .spinners = 4,
           .near = { 3, 6 } },
+        { .name = "short naps beside three that nap", short_naps, 600, .cpus = 2, .nappers = 3,
+          .near = { 90, 90, 6.5 } },
         { .name = "random turns, half of a processor", at_random, 0, .cpus = 2,
           .quota_ns = 50 * SIM_MS },
     };

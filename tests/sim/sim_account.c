@@ -61,7 +61,8 @@ static void check(const struct sim_thread *t)
     uint64_t had = jsp_counted(&s->expirations) - t->n_events + jsp_counted(&s->owed) + k->debt;
     int64_t off;
     if (sim.setup.is_wall)
-        off = (int64_t)(k->n_points - had - k->again - k->ran) - k->rest - k->slept - k->halted -
+        off = (int64_t)(k->n_points - had - k->again - k->ran) -
+              (k->rest + k->slept + k->stood + k->halted) -
               (k->has_event ? (ran(t) + whole / 2) / whole : 0);
     else
         off = ran(t) / whole - (int64_t)had;
@@ -83,7 +84,7 @@ static int64_t held(const struct sim_thread *t)
     int64_t points = (int64_t)(k->debt + jsp_counted(&t->sampled->owed));
     if (!sim.setup.is_wall)
         return points * JSP_LOOKER_WHOLE + k->balance;
-    points += (int64_t)(k->again + k->ran) + k->rest + k->slept + k->halted;
+    points += (int64_t)(k->again + k->ran) + k->rest + k->slept + k->stood + k->halted;
     return points * JSP_LOOKER_WHOLE;
 }
 

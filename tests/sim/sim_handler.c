@@ -126,6 +126,11 @@ void sim_take_events(struct sim_thread *t)
     struct jsp_sampled *s = t->sampled;
     uint32_t n = jsp_tick_passed(&s->tick, t->cpu_ns);
     t->n_events += n;
+    if (n) {
+        /* ORDER: relaxed, both, as above. */
+        atomic_store_explicit(&s->timer.naps, t->naps, memory_order_relaxed);
+        atomic_store_explicit(&s->timer.stops, t->stops, memory_order_relaxed); /* ORDER: above */
+    }
     s->met = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
     s->met_waited = 0;
     for (; n; n--)

@@ -127,12 +127,14 @@ struct jsp_rec_state jsp_kernel_state(const struct jsp_task_file *folder, pid_t 
     return (struct jsp_rec_state){ .state = JSP_STATE_ASLEEP, .asleep_ns = asleep_ns };
 }
 
-uint64_t jsp_kernel_naps(const struct jsp_task_file *folder, pid_t tid)
+bool jsp_kernel_switches(const struct jsp_task_file *folder, pid_t tid, struct jsp_switches *out)
 {
     (void)folder;
     sim_spend(COST_NAPS);
     const struct sim_thread *t = sim_find(tid);
-    return t ? t->naps + 1 : 0;
+    if (t)
+        *out = (struct jsp_switches){ t->naps, t->stops };
+    return t;
 }
 
 bool jsp_kernel_is_here(const struct jsp_task_file *folder, pid_t tid)
