@@ -207,23 +207,27 @@ enum {
      * hundreds of bytes, and under a debugger a stop. */
     JSPROF_GDB_JIT = 1u << 14,
     /* Options.flags: sample each thread that runs by an event of the kernel's that counts its CPU
-     * time (perf_event's task clock). This is the default on x86-64, unless JSPROF_LOOKER,
-     * JSPROF_TIMER or JSPROF_NO_THREAD is set; with JSPROF_NO_THREAD this flag asks for it, for the
-     * CPU clock.
+     * time (perf_event's task clock). This is the default on x86-64, unless JSPROF_LOOKER or
+     * JSPROF_TIMER is set, or JSPROF_NO_THREAD on the wall clock, for which nobody would look at
+     * threads that wait.
      * Each sample comes when it is due, on the thread's own processor: as many as `hz` asks for,
      * in step with nothing, and true for a thread that makes system calls, however short its turns
      * are. On the wall clock the looker samples the rest of the time: threads that sleep, without
      * a signal, and those that wait for a processor. It takes a descriptor a thread.
      *
      * A sample may be due in a system call that begins to wait. On x86-64 most such calls are made
-     * again; else they return EINTR. `jsprof info` counts both on the wall clock.
+     * again; else they return EINTR. `jsprof info` counts both.
      *
      * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
-     * CAP_PERFMON; a sandbox may forbid it. Elsewhere, and where the host handles SIGURG without
-     * JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER); a thread beyond the host's limit of
-     * descriptors is sampled by the looker on the wall clock, else by a timer. `jsprof info` says
-     * which it is, and why. If `signo` has its default, the signal is SIGURG: one may be under way
-     * when the process calls exec, and SIGPROF would end the new program. */
+     * CAP_PERFMON; a sandbox may forbid it. Where that is 2, the event comes in user code alone;
+     * a timer of the thread's CPU time, which expires with the scheduler's tick, brings the samples
+     * of system calls, each with a weight. Page faults can not be told from other code there, and
+     * half of a point of a hundred, of the signals themselves, goes to system calls. Elsewhere, and where the host handles SIGURG without
+     * JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER), or with JSPROF_NO_THREAD a timer; a
+     * thread beyond the host's limit of descriptors is sampled by the looker on the wall clock,
+     * else by a timer. `jsprof info` says which it is, and why. If `signo` has its default, the
+     * signal is SIGURG: one may be under way when the process calls exec, and SIGPROF would end
+     * the new program. */
     JSPROF_PERF = 1u << 15,
 };
 

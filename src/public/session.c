@@ -44,8 +44,10 @@ static bool public_is_dormant(const jsprof_options *o)
 /* Check the options, set their defaults, and fill `setup` except for the output. */
 static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
 {
-    const uint32_t other = JSPROF_LOOKER | JSPROF_TIMER | JSPROF_NO_THREAD;
     int err = jsp_options_complete(o);
+    /* without a thread of ours, nobody looks at those that wait */
+    const bool is_timed = o->flags & (JSPROF_LOOKER | JSPROF_TIMER) ||
+                          (o->flags & JSPROF_NO_THREAD && o->clock == JSPROF_CLOCK_WALL);
     *setup = (struct jsp_session_setup){
         .hz = o->hz,
         .max_depth = o->max_depth,
@@ -64,7 +66,7 @@ static int public_check(jsprof_options *o, struct jsp_session_setup *setup)
         .alone = o->flags & JSPROF_NO_THREAD && !(o->flags & JSPROF_CONTROL) && !o->continuous,
         .children = o->flags & JSPROF_CHILDREN,
         .looker = !(o->flags & JSPROF_TIMER),
-        .perf = o->flags & JSPROF_PERF || (PUBLIC_EVENTS && !(o->flags & other)),
+        .perf = o->flags & JSPROF_PERF || (PUBLIC_EVENTS && !is_timed),
         .describe = o->flags & JSPROF_DESCRIBE,
         .sched = o->flags & JSPROF_SCHED,
         .gdb_jit = o->flags & JSPROF_GDB_JIT,

@@ -16,7 +16,7 @@ _Static_assert(sizeof(struct jsp_event_attr) == 96, "PERF_ATTR_SIZE_VER3");
 
 enum {
     EVENT_TASK_CLOCK = 1, /* a number of the kernel's own */
-    EVENT_DISABLED = 1, /* of `flags` */
+    EVENT_DISABLED = 1, EVENT_USER = 1 << 5, /* of `flags`: exclude_kernel */
     EVENT_CLOEXEC = 8,
     EVENT_ENABLE = 0x2400, EVENT_DISABLE = 0x2401,
     EVENT_LATER_NS = 1000000000, /* the probe's */
@@ -36,9 +36,10 @@ int jsp_event_make(const struct jsp_event_attr *attr, pid_t tid)
     return fd < 0 ? -errno : jsp_descriptor_high((int)fd);
 }
 
-static int event_make(pid_t tid, uint64_t first_ns)
+static int event_make(pid_t tid, bool is_user, uint64_t first_ns)
 {
-    const struct jsp_event_attr attr = { .config = EVENT_TASK_CLOCK, .flags = EVENT_DISABLED,
+    const struct jsp_event_attr attr = { .config = EVENT_TASK_CLOCK,
+                                         .flags = EVENT_DISABLED | (is_user ? EVENT_USER : 0),
                                          .period = first_ns ? first_ns : 1, .wakeup = 1 };
     return jsp_event_make(&attr, tid);
 }
@@ -73,12 +74,13 @@ static void event_release(void)
     atomic_fetch_sub_explicit(&event_n, 1, memory_order_relaxed);
 }
 
-static int event_start(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+static int event_start(struct jsp_timer *s, pid_t tid, int signo, bool is_user,
+                       uint64_t first_ns)
 {
-    int fd = event_make(tid, first_ns);
+    int fd = event_make(tid, is_user, first_ns);
     if (fd < 0)
         return fd;
-    *s = (struct jsp_timer){ .has_event = true, .is_event = true, .fd = fd };
+    *s = (struct jsp_timer){ .has_event = true, .is_event = true, .is_user = is_user, .fd = fd };
     if (event_direct(fd, tid, signo) && event_ask(fd, EVENT_ID, &s->id) == 0 &&
         event_ask(fd, EVENT_ENABLE, NULL) == 0)
         return 0;
@@ -88,11 +90,11 @@ static int event_start(struct jsp_timer *s, pid_t tid, int signo, uint64_t first
     return err;
 }
 
-int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns)
+int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, bool is_user, uint64_t first_ns)
 {
     if (!event_reserve())
         return -EMFILE;
-    int err = event_start(s, tid, signo, first_ns);
+    int err = event_start(s, tid, signo, is_user, first_ns);
     if (err)
         event_release();
     return err;
@@ -121,9 +123,9 @@ void jsp_event_close(struct jsp_timer *s)
     jsp_event_leave(s);
 }
 
-int jsp_event_try(void)
+int jsp_event_try(bool is_user)
 {
-    int fd = event_make(0, EVENT_LATER_NS);
+    int fd = event_make(0, is_user, EVENT_LATER_NS);
     if (fd < 0)
         return fd;
     close(fd);

@@ -1,9 +1,9 @@
 /* session/event.h - an event of the kernel's that counts a thread's CPU time, to sample it by
  * (perf_event's task clock).
  *
- * It counts what the thread does in the kernel, too, for which the kernel may ask a privilege:
- * perf_event_paranoid of 1 or less, or CAP_PERFMON. Its signal may be under way when the process
- * calls exec. SIGPROF would end the new program; the default of JSP_EVENT_SIGNAL is to be ignored.
+ * It comes in the kernel, too, for which the kernel may ask a privilege: perf_event_paranoid of 1
+ * or less, or CAP_PERFMON. With 2, there is one that comes in user code alone. Its signal may be
+ * under way when the process calls exec. SIGPROF would end the new program; the default of JSP_EVENT_SIGNAL is to be ignored.
  *
  *                     any thread
  *   jsp_event_open       yes
@@ -40,9 +40,9 @@ enum { JSP_EVENT_SOFTWARE = 1 };
 int jsp_event_make(const struct jsp_event_attr *attr, pid_t tid);
 
 /* Make an event of this thread of the process, which sends it the signal, after `first_ns` of its
- * CPU time. Return 0 or a negative errno; -EMFILE: a quarter of the process's descriptors are
- * events. */
-int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, uint64_t first_ns);
+ * CPU time; if `is_user`, not in the kernel. Return 0 or a negative errno; -EMFILE: a quarter of
+ * the process's descriptors are events. */
+int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, bool is_user, uint64_t first_ns);
 
 /* End the event: no other signal follows. If the host has closed its descriptor, nothing happens to
  * what may have its number now. */
@@ -52,6 +52,6 @@ void jsp_event_close(struct jsp_timer *s);
 void jsp_event_leave(struct jsp_timer *s);
 
 /* Return 0 if the kernel lets this process have such events, otherwise a negative errno. */
-int jsp_event_try(void);
+int jsp_event_try(bool is_user);
 
 #endif

@@ -11,7 +11,7 @@
 #include "process.h"
 #include "signals.h"
 
-enum { RUN_SOURCE = 96 }; /* bytes of what the capture says of the source */
+enum { RUN_SOURCE = 128 }; /* bytes of what the capture says of the source */
 
 static int run_arm_all(struct jsprof *p)
 {
@@ -100,7 +100,14 @@ static int run_take_signal(struct jsprof *p, int signo)
 static int run_choose_signal(struct jsprof *p, int *refused)
 {
     /* A recording that asks for timers gets them. */
-    *refused = p->given.perf && p->given.looker ? jsp_event_try() : -EOPNOTSUPP;
+    *refused = -EOPNOTSUPP;
+    p->setup.user_events = false;
+    if (p->given.perf && p->given.looker)
+        *refused = jsp_event_try(false);
+    if (*refused == -EACCES || *refused == -EPERM) {
+        p->setup.user_events = true;
+        *refused = jsp_event_try(true);
+    }
     if (!*refused)
         *refused = run_take_signal(p, p->given.signo == SIGPROF ? JSP_EVENT_SIGNAL
                                                                 : p->given.signo);
@@ -108,19 +115,28 @@ static int run_choose_signal(struct jsprof *p, int *refused)
     return p->setup.events ? 0 : run_take_signal(p, p->given.signo);
 }
 
-/* Write "looker", and why there are no events: jsprof info shows it, and so says what would allow
- * them. */
-static void run_looker_text(const struct jsprof *p, int refused, char text[RUN_SOURCE])
+/* Write what takes the place of events, and why there are none: jsprof info shows it, and so says
+ * what would allow them. */
+static void run_other_text(const struct jsprof *p, int refused, char text[RUN_SOURCE])
 {
+    const char *other = p->given.alone ? "timer" : "looker";
     if (!p->given.perf)
-        strcpy(text, "looker");
+        strcpy(text, p->given.alone ? "timer (no_thread was asked for)" : other);
     else if (refused == -EACCES || refused == -EPERM)
-        strcpy(text, "looker (perf events need sysctl kernel.perf_event_paranoid=1, or "
-                     "CAP_PERFMON)");
+        snprintf(text, RUN_SOURCE, "%s (perf events need sysctl kernel.perf_event_paranoid=2, or "
+                                   "CAP_PERFMON)", other);
     else if (refused == -EBUSY)
-        strcpy(text, "looker (no perf event: the program handles SIGURG)");
+        snprintf(text, RUN_SOURCE, "%s (no perf event: the program handles SIGURG)", other);
     else
-        snprintf(text, RUN_SOURCE, "looker (no perf event: error %d)", -refused);
+        snprintf(text, RUN_SOURCE, "%s (no perf event: error %d)", other, -refused);
+}
+
+static void run_event_text(const struct jsprof *p, char text[RUN_SOURCE])
+{
+    snprintf(text, RUN_SOURCE, "%sperf event%s",
+             p->setup.clock == JSP_CLOCK_CPU ? "" : "looker and ",
+             p->setup.user_events ? ", in the kernel a timer (without: sysctl "
+                                    "kernel.perf_event_paranoid=1, or CAP_PERFMON)" : "");
 }
 
 /* Start the looker if it can serve and is needed: events count CPU time alone. Write into the
@@ -128,17 +144,16 @@ static void run_looker_text(const struct jsprof *p, int refused, char text[RUN_S
  * there is no drain thread. */
 static void run_choose_source(struct jsprof *p, int refused)
 {
-    char text[RUN_SOURCE] = "looker and perf event";
+    char text[RUN_SOURCE];
     int err = 0;
-    if (!p->setup.events)
-        run_looker_text(p, refused, text);
+    bool needs_looker = !p->given.alone && (!p->setup.events || p->setup.clock != JSP_CLOCK_CPU);
     if (!p->given.looker)
         strcpy(text, "timer");
-    else if (p->setup.events && p->setup.clock == JSP_CLOCK_CPU)
-        strcpy(text, "perf event");
-    else if (p->given.alone)
-        strcpy(text, "timer (no_thread was asked for)");
-    else if ((err = run_start_looker(p)) < 0)
+    else if (p->setup.events)
+        run_event_text(p, text);
+    else
+        run_other_text(p, refused, text);
+    if (p->given.looker && needs_looker && (err = run_start_looker(p)) < 0)
         snprintf(text, sizeof text,
                  err == -ENOENT ? "timer (no looker without /proc)" : "timer (no looker: error %d)",
                  -err);

@@ -308,15 +308,20 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
                                             jsp_sample_value(t->sampled.number | which) };
     int err = jsp_kernel_timer_open(&own->posix, &timer);
     own->has_posix = !err;
-    if (err && !own->has_event)
+    if (err && (!own->has_event || own->is_user)) {
+        jsp_event_close(own);
         return err;
+    }
     thread_begin(t, setup);
-    uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0);
+    uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0), now = t->armed_at[t->sampled.clock];
+    if (own->is_user)
+        first = jsp_timer_draw(own, &t->sampled.tick, now, 0);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
      * belong to the handler from here on: a late signal may enter it before this timer's
      * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_timer_set(own, t->armed_at[t->sampled.clock], first) == 0) {
+    if (jsp_timer_set(own, now, first) == 0 &&
+        (!own->is_user || jsp_timer_ticks(own) == 0)) {
         if (setup->looker)
             thread_add_looked(t, setup);
         thread_report_allocs(&t->sampled, true);
@@ -334,7 +339,8 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
     struct jsp_sampled *s = &t->sampled;
     s->timer = (struct jsp_timer){ .has_event = false };
     bool has_event = setup->events &&
-                     jsp_event_open(&s->timer, t->tid, setup->signo, THREAD_LATER_NS) == 0;
+                     jsp_event_open(&s->timer, t->tid, setup->signo, setup->user_events,
+                                    THREAD_LATER_NS) == 0;
     bool is_looked = setup->looker && !has_event;
     s->is_observed = setup->looker && has_event;
     s->clock = has_event ? JSP_CLOCK_CPU : setup->clock;
@@ -446,7 +452,7 @@ static void thread_settle(struct jsp_thread *t, bool is_kept_from, uint64_t now)
 {
     uint32_t passed = jsp_sampled_take_owed(&t->sampled);
     if (!jsp_sampled_is_looked(&t->sampled))
-        passed += jsp_tick_passed(&t->sampled.tick, now);
+        passed += jsp_timer_left(&t->sampled.timer, jsp_tick_passed(&t->sampled.tick, now));
     uint64_t *loss = is_kept_from ? &t->unseen.blocked : &t->unseen.undelivered;
     *loss += passed;
     t->unseen.so_far = 0;

@@ -47,6 +47,7 @@ struct jsp_thread_setup {
     struct jsp_looker *looker; /* borrowed; NULL: each thread gets a timer ... */
     bool events;               /* ... or, if the kernel gives one, an event; see event.h. With a
                                 * looker, that looks at the rest of the time */
+    bool user_events;          /* these bring no signal in the kernel */
     uint64_t *looks;           /* borrowed; by enum jsp_look, JSP_LOOK_CUT and JSP_LOOK_AGAIN are
                                 * added to where there is no looker */
     struct jsp_alloc_table *allocs; /* NULL: allocations are not sampled */

@@ -182,11 +182,29 @@ static void sample_late(struct jsp_sampled *self, const siginfo_t *info)
     jsp_count(&self->lost[JSP_LOST_LATE], 1);
 }
 
-/* Return the weight of the sample: the points of the thread's own timer or event, and those that
- * the looker has counted. */
-static uint32_t sample_weigh(struct jsp_sampled *self, uint64_t now_ns, bool is_sent)
+/* Return how the thread's own signal has found it. */
+static enum jsp_timer_met sample_met(const struct jsp_sampled *self, const siginfo_t *info,
+                                     const void *ucontext)
 {
-    uint32_t points = is_sent ? 0 : jsp_tick_weigh(&self->tick, now_ns);
+    if (!jsp_timer_is_tick(&self->timer, info))
+        return JSP_TIMER_DUE;
+    return jsp_regs_may_follow(jsp_regs_of(ucontext), JSP_CALL_ANY) ? JSP_TIMER_CALL
+                                                                    : JSP_TIMER_CODE;
+}
+
+/* Return the points of the thread's own timer or event. */
+static uint32_t sample_own_points(struct jsp_sampled *self, enum jsp_timer_met met,
+                                  uint64_t now_ns)
+{
+    bool is_due = met == JSP_TIMER_DUE && !(self->timer.is_user && self->timer.is_event);
+    return jsp_timer_points(&self->timer, met, is_due ? jsp_tick_weigh(&self->tick, now_ns)
+                                                      : jsp_tick_passed(&self->tick, now_ns));
+}
+
+/* Return the weight of the sample: `points` of the thread's own timer or event, and those that the
+ * looker has counted. */
+static uint32_t sample_weigh(struct jsp_sampled *self, uint32_t points)
+{
     self->met = (struct jsp_rec_state){ .state = self->is_observed ? JSP_STATE_RUNNING
                                                                    : JSP_STATE_UNKNOWN };
     self->met_waited = 0;
@@ -211,7 +229,10 @@ static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load
 {
     if (!is_sent) {
         jsp_timer_turn(&self->timer, now_ns);
-        jsp_timer_set(&self->timer, now_ns, jsp_sampled_expect(self, now_ns, load));
+        uint64_t at_ns = jsp_sampled_expect(self, now_ns, load);
+        if (self->timer.is_user && self->timer.is_event)
+            at_ns = jsp_timer_draw(&self->timer, &self->tick, now_ns, load);
+        jsp_timer_set(&self->timer, now_ns, at_ns);
         return;
     }
     /* ORDER: relaxed. The looker takes it as a hint. */
@@ -284,14 +305,15 @@ static void sample_put_off(struct jsp_sampled *self, const struct jsp_arrival *a
 
 /* Store the sample with its weight, or count it. `left`: see sample_left. */
 static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
-                         _Atomic uint64_t *loss, uint64_t left, bool is_sent)
+                         _Atomic uint64_t *loss, uint64_t left, uint32_t points)
 {
     uint64_t now = a->now_ns[a->clock];
-    uint32_t weight = sample_weigh(self, now - left, is_sent);
+    uint32_t weight = sample_weigh(self, points);
     jsp_count(&self->expirations, weight);
     if (!loss) { /* else the record may be in use */
         self->record->time_ns = a->now_ns[JSP_CLOCK_WALL];
-        self->record->cpu_ns = a->ran_ns;
+        self->record->cpu_ns = jsp_timer_cpu_ns(&self->timer, a->ran_ns,
+                                                points * self->tick.period_ns);
         self->record->weight = weight;
         if (!sample_keep(self, a->ucontext))
             loss = &self->lost[JSP_LOST_RING];
@@ -303,7 +325,7 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    sample_next(self, now, others + self->tick.load, is_sent);
+    sample_next(self, now, others + self->tick.load, !points);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, a);
     jsp_tick_spent(&self->tick, cost);
@@ -329,6 +351,7 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     uint64_t due_ns = is_asked  ? self->offer_ns[JSP_CLOCK_CPU]
                       : is_sent ? jsp_counted(&self->owed_ns)
                                 : self->tick.due_ns;
+    enum jsp_timer_met met = sample_met(self, info, ucontext);
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
     sample_arrival(&a, self, info, is_sent, due_ns);
@@ -340,15 +363,20 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     _Atomic uint64_t *loss = sample_loss(self, room, hidden);
     /* What waited while the library blocked the signal, as around fork, belongs to this place. */
     bool is_later = is_looked && !loss && !sample_masked && jsp_delay_begin(self, &a);
+    uint64_t left = hidden ? sample_left(&a) : 0;
+    uint32_t points = 0;
+    if (!is_sent && !is_asked)
+        points = sample_own_points(self, met, a.now_ns[a.clock] - left);
+    bool is_idle = met != JSP_TIMER_DUE && !points; /* a tick that has nothing to count */
     if (is_later)
         sample_put_off(self, &a);
     else if (is_asked)
         sample_offer(self, &a, loss);
-    else
-        sample_count(self, &a, loss, hidden ? sample_left(&a) : 0, is_sent);
+    else if (!is_idle)
+        sample_count(self, &a, loss, left, points);
     if (sample_has_cut(self, ucontext))
         sample_mend(self, &a, ucontext, room);
-    return !loss && !is_asked && !is_later;
+    return !loss && !is_asked && !is_later && !is_idle;
 }
 
 static struct jsp_sampled *sample_whose(const siginfo_t *info, bool *ours)

@@ -15,6 +15,9 @@
 enum {
     TIMER_OFTEN_NS = 150000,  /* a thread switches often if it runs for less between two switches */
     TIMER_SELDOM_NS = 300000, /* ... and seldom, for more */
+    TIMER_TICK_NS = 1000000,  /* no tick is shorter */
+    TIMER_FAULTS = 16, /* so many points are left, and a tick finds no system call: page faults */
+    TIMER_MOST = 64,   /* no tick has found so many */
 };
 
 /* The interval is long, because the kernel starts it before our handler runs: one as short as the
@@ -37,11 +40,50 @@ int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns)
     return (int)syscall(SYS_ioctl, s->fd, TIMER_EVENT_PERIOD, &period_ns);
 }
 
+int jsp_timer_ticks(const struct jsp_timer *s)
+{
+    const long ns = s->is_user ? TIMER_TICK_NS : 0; /* 0: never */
+    const struct itimerspec each = { .it_value = { 0, ns }, .it_interval = { 0, ns } };
+    return timer_settime(s->posix, 0, &each, NULL);
+}
+
+uint64_t jsp_timer_draw(struct jsp_timer *s, struct jsp_tick *tick, uint64_t now_ns,
+                        uint64_t load)
+{
+    uint64_t over = jsp_tick_over(load), within = jsp_tick_random(&tick->random) % tick->period_ns;
+    uint64_t by_ns = (1 + over) * tick->period_ns - s->within_ns + within;
+    s->n_due = (uint32_t)over + 1;
+    s->within_ns = within;
+    return now_ns + by_ns;
+}
+
+uint32_t jsp_timer_points(struct jsp_timer *s, enum jsp_timer_met met, uint32_t passed)
+{
+    int64_t all = s->in_kernel + passed, points = all > 0 ? all : 0;
+    if (!s->is_user || !s->is_event) {
+        points = all > 0 ? all : passed;
+        all = points;
+    } else if (met == JSP_TIMER_DUE && all < TIMER_MOST) {
+        points = s->n_due;
+    } else if (met == JSP_TIMER_CODE && all < TIMER_FAULTS) {
+        points = 0;
+    }
+    s->in_kernel = all - points;
+    return (uint32_t)points;
+}
+
+uint64_t jsp_timer_cpu_ns(struct jsp_timer *s, uint64_t ran_ns, uint64_t points_ns)
+{
+    uint64_t all = s->left_ns + ran_ns;
+    uint64_t own = s->in_kernel > 0 && points_ns < all ? points_ns : all;
+    s->left_ns = all - own;
+    return own;
+}
+
 static void timer_use_event(struct jsp_timer *s, bool is_event)
 {
-    static const struct itimerspec never = { .it_value = { 0, 0 } };
     if (is_event)
-        timer_settime(s->posix, 0, &never, NULL);
+        jsp_timer_ticks(s);
     if (syscall(SYS_ioctl, s->fd, is_event ? TIMER_EVENT_ENABLE : TIMER_EVENT_DISABLE, 0) == 0)
         s->is_event = is_event;
 }

@@ -8,7 +8,7 @@
  *     strange_host poor SCRIPT CAPTURE   the state's allocator fails at the first, second, ... call
  *                                        while the script runs, until it does not fail any more;
  *                                        no file is there where it has not set `started`
- *     strange_host blocked COMMAND ARG...  COMMAND runs with SIGPROF blocked
+ *     strange_host blocked COMMAND ARG...  COMMAND runs with our signals blocked
  *
  * SPDX-License-Identifier: MIT
  */
@@ -193,6 +193,7 @@ static int blocked(char **argv)
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPROF);
+    sigaddset(&set, SIGURG);
     sigprocmask(SIG_BLOCK, &set, NULL);
     execvp(argv[0], argv);
     return 127;

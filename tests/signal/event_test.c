@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -150,12 +151,14 @@ TEST(event_that_cannot_be_directed_leaves_nothing)
 {
     for (int i = 0; i < 2; i++) {
         struct jsp_timer timer;
-        CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), 9999, 1000000000), -EINVAL);
+        CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), 9999, false,
+                                1000000000), -EINVAL);
         CHECK(!timer.has_event && !timer.is_event);
         jsp_event_close(&timer);
     }
     struct jsp_timer timer;
-    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, 1000000000), 0);
+    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, false,
+                            1000000000), 0);
     jsp_event_close(&timer);
 }
 
@@ -163,7 +166,8 @@ TEST(event_that_cannot_be_directed_leaves_nothing)
 TEST(descriptor_of_an_event_that_the_host_closed_is_left_alone)
 {
     struct jsp_timer timer;
-    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, 1000000000), 0);
+    CHECK_EQ(jsp_event_open(&timer, (pid_t)syscall(SYS_gettid), JSP_EVENT_SIGNAL, false,
+                            1000000000), 0);
     close(timer.fd);
     int other = open("/dev/null", O_RDONLY);
     CHECK_EQ(other, timer.fd);
@@ -172,9 +176,70 @@ TEST(descriptor_of_an_event_that_the_host_closed_is_left_alone)
     close(other);
 }
 
+/* Let the kernel refuse events that come in the kernel. */
+static bool event_give_up_privileges(void)
+{
+    struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct has[2];
+    if (syscall(SYS_capget, &head, has) != 0)
+        return false;
+    has[0].effective &= ~(1u << CAP_SYS_ADMIN);
+    has[1].effective &= ~(1u << (CAP_PERFMON - 32));
+    return syscall(SYS_capset, &head, has) == 0 && jsp_event_try(false) != 0 &&
+           jsp_event_try(true) == 0;
+}
+
+static int event_of_user_code(void)
+{
+    static char into[1 << 19];
+    struct host h;
+    jsprof_thread *me;
+    jsprof_stats stats = { .size = sizeof stats };
+    double ns[2] = { 0, 0 };
+    bool good = true;
+    int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    if (!event_give_up_privileges()) {
+        puts("# perf_event_paranoid is not 2: not tried");
+        return 0;
+    }
+    if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
+        return 1;
+    while (stats.expirations < EVENT_SAMPLES) {
+        uint64_t from = host_ns(CLOCK_THREAD_CPUTIME_ID);
+        jsprof_push(me, "work", NULL, 0);
+        for (volatile int i = 0; i < 30000; i = i + 1)
+            continue;
+        jsprof_pop(me);
+        uint64_t at = host_ns(CLOCK_THREAD_CPUTIME_ID);
+        jsprof_push(me, "read", NULL, 0);
+        good &= CHECK(read(zero, into, sizeof into) == sizeof into);
+        jsprof_pop(me);
+        ns[0] += (double)(at - from);
+        ns[1] += (double)(host_ns(CLOCK_THREAD_CPUTIME_ID) - at);
+        CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
+    }
+    if ((good &= host_close(&h))) {
+        host_check(&h);
+        good &= CHECK(strstr(h.profile.source, "perf event, in the kernel a timer") != NULL);
+        double truth = ns[1] / (ns[0] + ns[1]), all = (double)h.profile.weight;
+        double share = (double)host_weight(&h, "read") / all;
+        printf("# read has %.1f %% of %.1f\n", 100 * share, 100 * truth);
+        /* A tick of 4 ms brings a part of 500 samples: 4.4 standard deviations are 10 points. */
+        good &= CHECK(share > truth - 0.12 && share < truth + 0.12);
+        good &= CHECK((double)host_samples(&h, "work") > (1 - truth) * all / 2);
+    }
+    host_free(&h);
+    return good ? 0 : 1;
+}
+
+TEST(system_calls_have_their_time_where_events_come_in_user_code_alone)
+{
+    CHECK_EQ(host_in_child(event_of_user_code), 0);
+}
+
 int main(void)
 {
-    if (jsp_event_try() != 0) {
+    if (jsp_event_try(false) != 0) {
         puts("1..0 # SKIP needs perf_event_paranoid of 1 or less, or CAP_PERFMON");
         return 0;
     }

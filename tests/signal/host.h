@@ -48,8 +48,11 @@ static inline int host_in_child(int (*body)(void))
 {
     fflush(stdout);
     pid_t child = fork();
-    if (child == 0)
-        _exit(body());
+    if (child == 0) {
+        int status = body();
+        fflush(stdout);
+        _exit(status);
+    }
     return host_child_status(child);
 }
 
