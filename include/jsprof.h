@@ -222,12 +222,12 @@ enum {
      * CAP_PERFMON; a sandbox may forbid it. Where that is 2, the event comes in user code alone;
      * a timer of the thread's CPU time, which expires with the scheduler's tick, brings the samples
      * of system calls, each with a weight. Page faults can not be told from other code there, and
-     * half of a point of a hundred, of the signals themselves, goes to system calls. Elsewhere, and where the host handles SIGURG without
-     * JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER), or with JSPROF_NO_THREAD a timer; a
-     * thread beyond the host's limit of descriptors is sampled by the looker on the wall clock,
-     * else by a timer. `jsprof info` says which it is, and why. If `signo` has its default, the
-     * signal is SIGURG: one may be under way when the process calls exec, and SIGPROF would end
-     * the new program. */
+     * half of a point of a hundred, of the signals themselves, goes to system calls. Elsewhere, and
+     * where the host handles SIGURG without JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER),
+     * or with JSPROF_NO_THREAD a timer; a thread beyond the host's limit of descriptors is sampled
+     * by the looker on the wall clock, else by a timer. `jsprof info` says which it is, and why. If
+     * `signo` has its default, the signal is SIGURG: one may be under way when the process calls
+     * exec, and SIGPROF would end the new program. */
     JSPROF_PERF = 1u << 15,
 };
 

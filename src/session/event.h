@@ -3,7 +3,8 @@
  *
  * It comes in the kernel, too, for which the kernel may ask a privilege: perf_event_paranoid of 1
  * or less, or CAP_PERFMON. With 2, there is one that comes in user code alone. Its signal may be
- * under way when the process calls exec. SIGPROF would end the new program; the default of JSP_EVENT_SIGNAL is to be ignored.
+ * under way when the process calls exec. SIGPROF would end the new program; the default of
+ * JSP_EVENT_SIGNAL is to be ignored.
  *
  *                     any thread
  *   jsp_event_open       yes
