@@ -50,7 +50,7 @@ static void sample_arrival(struct jsp_arrival *a, const struct jsp_sampled *self
     a->due_ns = due_ns;
     a->overrun = is_sent                     ? sample_waited(info, a->due_ns)
                  : info->si_code == SI_TIMER ? (uint32_t)info->si_overrun
-                                             : 0; /* it is the event's */
+                                             : UINT32_MAX; /* the event's, which go on */
     a->now_ns[JSP_CLOCK_WALL] = jsp_now_ns(CLOCK_MONOTONIC);
     a->now_ns[JSP_CLOCK_CPU] = sample_ran(self, is_sent, a->now_ns[JSP_CLOCK_WALL] - a->due_ns);
     uint64_t now = a->now_ns[a->clock];

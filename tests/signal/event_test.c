@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "host.h"
 #include "session/thread.h"
@@ -55,6 +56,36 @@ TEST(event_and_looker_share_the_elapsed_time)
     if (event_record(&h, JSPROF_CLOCK_WALL)) {
         host_check(&h);
         CHECK_STR(h.profile.source, "looker and perf event");
+    }
+    host_free(&h);
+}
+
+/* A long system call is no blocked signal. */
+TEST(system_call_of_a_second_has_its_time)
+{
+    enum { BYTES = 1 << 22, TIMES = 1024 };
+    static char from[BYTES], to[BYTES];
+    static struct iovec all_from[TIMES], all_to[TIMES];
+    struct host h;
+    jsprof_thread *me;
+    for (int i = 0; i < TIMES; i++) {
+        all_from[i] = (struct iovec){ from, BYTES };
+        all_to[i] = (struct iovec){ to, BYTES };
+    }
+    if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
+        return;
+    memset(from, 1, sizeof from);
+    uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID), by = 0;
+    do { /* 0.3 s and more each */
+        jsprof_push(me, "copy", NULL, 0);
+        process_vm_readv(getpid(), all_to, TIMES, all_from, TIMES, 0);
+        jsprof_pop(me);
+        by = host_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    } while (by < 1500000000);
+    if (host_close(&h)) {
+        host_check(&h);
+        CHECK_EQ(h.stats.lost_blocked, 0);
+        CHECK(host_weight(&h, "copy") * 1000000 > by / 10 * 9);
     }
     host_free(&h);
 }
