@@ -429,6 +429,8 @@ void jsp_thread_look(struct jsp_thread *t)
 {
     uint64_t due = jsp_sampled_due_ns(&t->sampled);
     t->unseen.so_far = 0;
+    if (thread_is_armed(t) && jsp_event_lose(&t->sampled.timer))
+        jsp_timer_set(&t->sampled.timer, 0, 1); /* at the next tick */
     if (due == UINT64_MAX) /* no signal is under way */
         return;
     uint64_t late = thread_late_ns(t, due);

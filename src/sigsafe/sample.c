@@ -228,7 +228,7 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint32_t points)
 static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_sent)
 {
     if (!is_sent) {
-        jsp_timer_turn(&self->timer, now_ns);
+        jsp_timer_turn(&self->timer, now_ns, self->is_observed);
         uint64_t at_ns = jsp_sampled_expect(self, now_ns, load);
         if (self->timer.is_user && self->timer.is_event)
             at_ns = jsp_timer_draw(&self->timer, &self->tick, now_ns, load);

@@ -15,6 +15,7 @@
 enum {
     TIMER_OFTEN_NS = 150000,  /* a thread switches often if it runs for less between two switches */
     TIMER_SELDOM_NS = 300000, /* ... and seldom, for more */
+    TIMER_TURNS = 8,          /* ask each so many samples: it is a system call */
     TIMER_TICK_NS = 1000000,  /* no tick is shorter */
     TIMER_FAULTS = 16, /* so many points are left, and a tick finds no system call: page faults */
     TIMER_MOST = 64,   /* no tick has found so many */
@@ -88,9 +89,11 @@ static void timer_use_event(struct jsp_timer *s, bool is_event)
         s->is_event = is_event;
 }
 
-void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns)
+void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns, bool is_observed)
 {
-    if (!s->has_event || !s->has_posix ||
+    /* ORDER: relaxed. The descriptor may be the host's by now; nothing else depends on it. */
+    if (atomic_load_explicit(&s->is_lost, memory_order_relaxed) || !s->has_event ||
+        !s->has_posix || (!is_observed && s->n_turns++ % TIMER_TURNS) ||
         syscall(SYS_getrusage, RUSAGE_THREAD, &s->used) != 0)
         return;
     uint64_t naps = (uint64_t)s->used.ru_nvcsw, stops = (uint64_t)s->used.ru_nivcsw;

@@ -36,12 +36,14 @@ struct jsp_timer {
     /* Constant while armed (thread.c, event.c). */
     bool has_event, has_posix;
     bool is_user;  /* the event brings no signal in the kernel */
+    _Atomic bool is_lost; /* or set by the drain: the host has closed the event's descriptor */
     timer_t posix;
     int fd;        /* of the event */
     uint64_t id;   /* the kernel's number of the event */
 
     /* Written by the handler, if there is an event. */
     bool is_event;     /* it brings the signals, and the timer does not */
+    uint32_t n_turns;  /* calls of jsp_timer_turn */
     int64_t in_kernel; /* points that are left: see above; -1: a try came before its point */
     uint64_t left_ns;  /* CPU time of these points */
     uint32_t n_due;    /* points for which the next try stands */
@@ -58,9 +60,10 @@ int jsp_timer_set(const struct jsp_timer *s, uint64_t now_ns, uint64_t at_ns);
 /* Let the timer expire with each tick, if the event needs that. Return 0, or -1 with errno. */
 int jsp_timer_ticks(const struct jsp_timer *s);
 
-/* Choose by the thread's switches since the last call whether the event brings its signals or the
- * timer. `ran_ns` is its CPU time. */
-void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns);
+/* Choose by the thread's switches whether the event brings its signals or the timer. `ran_ns` is
+ * its CPU time. Where the looker observes it, too, it wants to know of each sample how often the
+ * thread had slept. */
+void jsp_timer_turn(struct jsp_timer *s, uint64_t ran_ns, bool is_observed);
 
 /* Return true if this is a signal of the event. */
 bool jsp_timer_sent(const struct jsp_timer *s, const siginfo_t *info);

@@ -156,6 +156,26 @@ TEST(thread_without_an_event_is_sampled_all_the_same)
     CHECK_EQ(host_in_child(event_without_descriptor), 0);
 }
 
+/* A host that closes all descriptors has closed the event's. The drain notices, and the thread's
+ * timer goes on. */
+TEST(thread_whose_event_the_host_closed_has_a_timer)
+{
+    struct host h;
+    jsprof_thread *me;
+    jsprof_stats stats = { .size = sizeof stats };
+    if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
+        return;
+    close(((struct jsp_thread *)(void *)me)->sampled.timer.fd);
+    while (stats.samples < 50 && host_ns(CLOCK_THREAD_CPUTIME_ID) < 60000000000) {
+        host_burn_ms(5);
+        CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
+    }
+    CHECK(stats.samples >= 50);
+    if (host_close(&h))
+        host_check(&h);
+    host_free(&h);
+}
+
 /* The signal of a point in the kernel's part of exec stays pending for the new program. */
 static int event_exec(void)
 {
