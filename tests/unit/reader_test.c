@@ -1,5 +1,5 @@
 /* reader_test.c - the reading library: inputs, sizes of structs, arrays, choices, errors.
- * tests/read/same.sh compares what it says with the command.
+ * The command asks it for its figures, so tests/cli says whether they are right.
  *
  * SPDX-License-Identifier: MIT
  */
