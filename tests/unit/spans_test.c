@@ -10,12 +10,7 @@
 static void mark(int64_t at, int64_t length, const char *group, const char *name)
 {
     b.time = (at - 1) * 1000000; /* which build_begin moves on */
-    build_begin(&b, 10);
-    build_int(&b, (uint64_t)(length * 1000000), 8);
-    build_text(&b, group, 24);
-    build_text(&b, name, 40);
-    build_text(&b, "", 0);
-    build_end(&b);
+    build_mark(&b, length * 1000000, group, name, "");
 }
 
 static bool load(void)
