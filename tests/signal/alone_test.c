@@ -6,7 +6,6 @@
 #include "host.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "alarms.h"
 
@@ -303,12 +302,7 @@ static int cancelled(void)
 
 TEST(thread_that_is_cancelled_does_not_end_in_the_handler)
 {
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cancelled());
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == FINE);
+    CHECK_EQ(host_in_child(cancelled), FINE);
 }
 
 TEST_MAIN()

@@ -135,15 +135,8 @@ static void try_handlers(int (*call)(jsprof *p))
         }
 }
 
-TEST(fork_handlers_that_close_the_session_return)
-{
-    try_handlers(jsprof_close);
-}
-
-TEST(fork_handlers_that_stop_the_session_return)
-{
-    try_handlers(jsprof_stop);
-}
+TEST_OF(fork_handlers_that_close_the_session_return, try_handlers(jsprof_close))
+TEST_OF(fork_handlers_that_stop_the_session_return, try_handlers(jsprof_stop))
 
 /* -- A lock of the host's ---------------------------------------------------------- */
 

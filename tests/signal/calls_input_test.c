@@ -7,7 +7,6 @@
 
 #include <sched.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 static struct host h;
 static jsprof_thread *me;
@@ -356,9 +355,7 @@ TEST(child_of_a_fork_counts_in_a_session_of_its_own_only)
         _exit(jsprof_calls_set(h.prof, 1) == -ECHILD &&
               jsprof_calls_snapshot(h.prof, &calls) == -ECHILD ? 0 : 1);
     }
-    int status;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    CHECK_EQ(host_child_status(child), 0);
     jsprof_leave(me);
     CHECK_EQ(calls_of(h.prof, "f").calls, 1);
     calls_end(&h, me);

@@ -192,15 +192,9 @@ static void run_coroutines(bool is_turned)
     free(all);
 }
 
-TEST(coroutines_that_resume_each_other_stand_in_the_order_of_their_resumption)
-{
-    run_coroutines(false);
-}
-
-TEST(coroutines_stand_so_too_when_their_stacks_lie_the_other_way_round)
-{
-    run_coroutines(true);
-}
+TEST_OF(coroutines_that_resume_each_other_stand_in_the_order_of_their_resumption,
+        run_coroutines(false))
+TEST_OF(coroutines_stand_so_too_when_their_stacks_lie_the_other_way_round, run_coroutines(true))
 
 /* -- An alternate signal stack ------------------------------------------------- */
 

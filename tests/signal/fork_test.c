@@ -332,20 +332,10 @@ static void fork_many(uint32_t flags, bool is_disturbed)
     CHECK_EQ(rmdir(directory), 0); /* nothing else was left */
 }
 
-TEST(child_that_was_asked_for_goes_on_in_a_file_of_its_own)
-{
-    fork_many(0, false);
-}
-
-TEST(child_goes_on_without_a_thread_where_its_parent_has_none)
-{
-    fork_many(JSPROF_NO_THREAD, false);
-}
-
-TEST(child_goes_on_while_other_threads_of_its_parent_were_inside)
-{
-    fork_many(0, true);
-}
+TEST_OF(child_that_was_asked_for_goes_on_in_a_file_of_its_own, fork_many(0, false))
+TEST_OF(child_goes_on_without_a_thread_where_its_parent_has_none,
+        fork_many(JSPROF_NO_THREAD, false))
+TEST_OF(child_goes_on_while_other_threads_of_its_parent_were_inside, fork_many(0, true))
 
 static int a_counter(jsprof *prof, const char *name)
 {

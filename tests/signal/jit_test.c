@@ -131,15 +131,9 @@ static void check_whole(enum jit_frame frame)
     host_free(&h);
 }
 
-TEST(compiled_code_with_frame_pointers_is_walked_through_at_every_instruction)
-{
-    check_whole(JIT_BY_POINTER);
-}
-
-TEST(compiled_code_with_rows_is_walked_through_at_every_instruction)
-{
-    check_whole(JIT_BY_ROWS);
-}
+TEST_OF(compiled_code_with_frame_pointers_is_walked_through_at_every_instruction,
+        check_whole(JIT_BY_POINTER))
+TEST_OF(compiled_code_with_rows_is_walked_through_at_every_instruction, check_whole(JIT_BY_ROWS))
 
 /* What is known of a stack whose walk ended inside of compiled code. */
 struct broken {

@@ -76,27 +76,18 @@ static void check_levels(void)
     CHECK_EQ(account()->tags_unmatched, 0);
 }
 
-TEST(a_sample_has_the_labels_of_its_moment)
+static void labels_in(uint32_t flags)
 {
-    if (!began(0))
+    if (!began(flags))
         return;
     levels();
-    if (!host_close(&h))
-        return;
-    check_levels();
+    if (host_close(&h))
+        check_levels();
     host_free(&h);
 }
 
-TEST(and_so_has_a_compact_one)
-{
-    if (!began(JSPROF_COMPACT))
-        return;
-    levels();
-    if (!host_close(&h))
-        return;
-    check_levels();
-    host_free(&h);
-}
+TEST_OF(a_sample_has_the_labels_of_its_moment, labels_in(0))
+TEST_OF(and_so_has_a_compact_one, labels_in(JSPROF_COMPACT))
 
 /* A run has the labels of what made its task, in place of the loop's, and those of the tasks
  * before; the loop's come back after it. */

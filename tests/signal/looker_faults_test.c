@@ -67,15 +67,8 @@ static void lives_at(int clock)
     host_free(&h);
 }
 
-TEST(threads_that_come_and_go_on_the_wall_clock)
-{
-    lives_at(JSPROF_CLOCK_WALL);
-}
-
-TEST(threads_that_come_and_go_on_the_cpu_clock)
-{
-    lives_at(JSPROF_CLOCK_CPU);
-}
+TEST_OF(threads_that_come_and_go_on_the_wall_clock, lives_at(JSPROF_CLOCK_WALL))
+TEST_OF(threads_that_come_and_go_on_the_cpu_clock, lives_at(JSPROF_CLOCK_CPU))
 
 /* -- Stacks that are not there ----------------------------------------------- */
 

@@ -167,25 +167,11 @@ static bool place_of_another_namespace(struct place *p)
     return is_moved && access("/proc/self", F_OK) != 0;
 }
 
-TEST(proc_is_hidden_after_start)
-{
-    place_in_child(place_without_proc, false);
-}
-
-TEST(proc_is_mounted_again_after_start)
-{
-    place_in_child(place_of_another_proc, false);
-}
-
-TEST(host_goes_to_another_namespace_after_start)
-{
-    place_in_child(place_of_another_namespace, false);
-}
-
-TEST(root_is_another_folder_after_start)
-{
-    place_in_child(place_of_another_root, false);
-}
+TEST_OF(proc_is_hidden_after_start, place_in_child(place_without_proc, false))
+TEST_OF(proc_is_mounted_again_after_start, place_in_child(place_of_another_proc, false))
+TEST_OF(host_goes_to_another_namespace_after_start,
+        place_in_child(place_of_another_namespace, false))
+TEST_OF(root_is_another_folder_after_start, place_in_child(place_of_another_root, false))
 
 /* As a host does that makes itself a daemon, except that the capture stays open. */
 static bool place_with_closed_files(struct place *p)

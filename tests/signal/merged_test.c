@@ -191,30 +191,11 @@ static void check(enum form of)
     host_free(&h);
 }
 
-TEST(linked_entries_stand_between_their_c_functions)
-{
-    check(LINKS);
-}
-
-TEST(pushed_entries_stand_between_their_c_functions)
-{
-    check(PUSHES);
-}
-
-TEST(entered_functions_stand_between_their_c_functions)
-{
-    check(ENTERS);
-}
-
-TEST(entries_of_the_hosts_own_array_stand_between_their_c_functions)
-{
-    check(HOST);
-}
-
-TEST(entries_without_an_address_are_dealt_out_to_the_interpreters_loops)
-{
-    check(HOST_LOOP);
-}
+TEST_OF(linked_entries_stand_between_their_c_functions, check(LINKS))
+TEST_OF(pushed_entries_stand_between_their_c_functions, check(PUSHES))
+TEST_OF(entered_functions_stand_between_their_c_functions, check(ENTERS))
+TEST_OF(entries_of_the_hosts_own_array_stand_between_their_c_functions, check(HOST))
+TEST_OF(entries_without_an_address_are_dealt_out_to_the_interpreters_loops, check(HOST_LOOP))
 
 /* -- More frames than fit ------------------------------------------------------------- */
 

@@ -8,7 +8,6 @@
 #include <setjmp.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "sigsafe/sample.h"
 
@@ -86,15 +85,10 @@ static void chain(const struct sigaction *other)
     signal(host_signo(), SIG_DFL);
 }
 
-TEST(chained_owner_gets_its_signals_and_none_of_ours)
-{
-    chain(&(struct sigaction){ .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO });
-}
-
-TEST(chained_owner_with_an_old_style_handler_gets_its_signals)
-{
-    chain(&(struct sigaction){ .sa_handler = other_plain });
-}
+TEST_OF(chained_owner_gets_its_signals_and_none_of_ours,
+        chain(&(struct sigaction){ .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO }))
+TEST_OF(chained_owner_with_an_old_style_handler_gets_its_signals,
+        chain(&(struct sigaction){ .sa_handler = other_plain }))
 
 static struct sigaction below;
 
@@ -394,13 +388,7 @@ static int run_without_timers(void)
 
 TEST(host_goes_on_where_no_timer_can_be_had)
 {
-    int status = -1;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(run_without_timers());
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
+    CHECK_EQ(host_in_child(run_without_timers), 0);
 }
 
 TEST_MAIN()

@@ -4,8 +4,6 @@
  */
 #include "seen.h"
 
-#include <sys/wait.h>
-
 enum { SAMPLES = 3 };
 
 TEST(sessions_one_after_another_each_have_their_own_samples)
@@ -64,15 +62,8 @@ static void two_at_once(int other_signo)
     host_free(&b);
 }
 
-TEST(two_sessions_share_a_thread_and_a_signal)
-{
-    two_at_once(SIGPROF);
-}
-
-TEST(two_sessions_share_a_thread_on_two_signals)
-{
-    two_at_once(SIGRTMIN + 2);
-}
+TEST_OF(two_sessions_share_a_thread_and_a_signal, two_at_once(SIGPROF))
+TEST_OF(two_sessions_share_a_thread_on_two_signals, two_at_once(SIGRTMIN + 2))
 
 static _Atomic bool over;
 static _Atomic uint32_t attached, refused;
@@ -250,27 +241,14 @@ static int end_one_that_is_cancelled(void)
 
 static void check_in_child(int (*run)(void))
 {
-    int status = -1;
-    if (HOST_LATE) {
+    if (HOST_LATE)
         SKIP("the thread sanitizer has no threads after a fork");
-        return;
-    }
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(run());
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    else
+        CHECK_EQ(host_in_child(run), 0);
 }
 
-TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
-{
-    check_in_child(cancel_one_that_flushes);
-}
-
-TEST(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind)
-{
-    check_in_child(end_one_that_is_cancelled);
-}
+TEST_OF(thread_cancelled_in_a_call_leaves_no_lock_behind, check_in_child(cancel_one_that_flushes))
+TEST_OF(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind,
+        check_in_child(end_one_that_is_cancelled))
 
 TEST_MAIN()

@@ -616,15 +616,8 @@ static void walks(bool declines)
     host_free(&h);
 }
 
-TEST(walker_of_a_sleeper_has_its_frames)
-{
-    walks(false);
-}
-
-TEST(walker_that_declines_leaves_them_to_the_handler)
-{
-    walks(true);
-}
+TEST_OF(walker_of_a_sleeper_has_its_frames, walks(false))
+TEST_OF(walker_that_declines_leaves_them_to_the_handler, walks(true))
 
 /* A walker of the handler alone: a sleeper is sampled by signals. */
 TEST(walker_for_no_sleeper_is_not_called_by_another_thread)

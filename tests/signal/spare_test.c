@@ -111,15 +111,10 @@ static void left_at(int clock)
     host_free(&h);
 }
 
-TEST(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock)
-{
-    left_at(JSPROF_CLOCK_CPU);
-}
-
-TEST(thread_finds_nothing_of_the_one_before_in_its_record_on_the_wall_clock)
-{
-    left_at(JSPROF_CLOCK_WALL);
-}
+TEST_OF(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock,
+        left_at(JSPROF_CLOCK_CPU))
+TEST_OF(thread_finds_nothing_of_the_one_before_in_its_record_on_the_wall_clock,
+        left_at(JSPROF_CLOCK_WALL))
 
 /* -- How many are kept ----------------------------------------------------------- */
 

@@ -181,25 +181,10 @@ static void all_of_it(uint32_t flags, int clock)
     forget();
 }
 
-TEST(long_turns_are_there_with_their_causes_and_no_quick_ones)
-{
-    all_of_it(0, JSPROF_CLOCK_CPU);
-}
-
-TEST(so_they_are_on_the_wall_clock)
-{
-    all_of_it(0, JSPROF_CLOCK_WALL);
-}
-
-TEST(so_they_are_without_a_thread)
-{
-    all_of_it(JSPROF_NO_THREAD, JSPROF_CLOCK_CPU);
-}
-
-TEST(so_they_are_in_a_compact_capture)
-{
-    all_of_it(JSPROF_COMPACT, JSPROF_CLOCK_CPU);
-}
+TEST_OF(long_turns_are_there_with_their_causes_and_no_quick_ones, all_of_it(0, JSPROF_CLOCK_CPU))
+TEST_OF(so_they_are_on_the_wall_clock, all_of_it(0, JSPROF_CLOCK_WALL))
+TEST_OF(so_they_are_without_a_thread, all_of_it(JSPROF_NO_THREAD, JSPROF_CLOCK_CPU))
+TEST_OF(so_they_are_in_a_compact_capture, all_of_it(JSPROF_COMPACT, JSPROF_CLOCK_CPU))
 
 static uint64_t written(void)
 {

@@ -70,25 +70,6 @@ TEST(expirations_are_as_many_as_periods_went_by)
     }
 }
 
-/* A ring for very few samples and a signal that comes faster than the drain. */
-TEST(full_ring_is_counted_and_the_rest_is_whole)
-{
-    jsprof_options options = host_options(10000, JSPROF_CLOCK_WALL);
-    options.ring_bytes = 1 << 14;
-    options.max_depth = 60;
-    if (!CHECK_EQ(host_open_with(&h, options), 0))
-        return;
-    CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
-    for (int i = 0; i < 60; i++)
-        jsprof_push(me, "deep", NULL, 0);
-    CHECK_EQ(jsprof_start(h.prof), 0);
-    while (!h.stats.lost_ring) {
-        host_burn_ms(50);
-        host_stats(&h);
-    }
-    host_finish(&h);
-}
-
 TEST(thread_that_blocks_the_signal_loses_all_its_time_under_that_name)
 {
     for (int i = 0; i < N_CLOCKS; i++)
