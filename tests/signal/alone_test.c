@@ -155,7 +155,6 @@ TEST(second_thread_that_is_sampled_brings_one)
         host_check(&h);
         CHECK_EQ(h.profile.n_threads, 2);
     }
-    host_free(&h);
 }
 
 TEST(program_on_an_alternate_stack_gets_one)

@@ -23,7 +23,6 @@ TEST(file_says_what_counting_one_call_takes)
         CHECK(exact.commit[JSP_WIRE_COMMIT_LEAVE_COST] > 0);
         jsp_exact_free(&exact);
     }
-    host_free(&h);
     CHECK_EQ(jsprof_thread_detach(me), 0);
 }
 

@@ -119,7 +119,7 @@ TEST(function_that_was_freed_keeps_its_row_and_its_name)
 
 TEST(function_that_another_session_knows_serves_this_one_as_well)
 {
-    struct host other;
+    struct host other = { 0 };
     jsprof_thread *there;
     jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL) ||

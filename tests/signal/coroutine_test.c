@@ -177,7 +177,6 @@ static void finish(void (*see)(const struct stack *stack, void *arg))
         CHECK_EQ(h.stats.frames_bad, 0);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 static void run_coroutines(bool is_turned)
@@ -249,7 +248,6 @@ static void *signal_thread(void *memory)
         CHECK_EQ(h.stats.lost_stack, 0);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
     return NULL;
 }
 

@@ -37,7 +37,7 @@ static int try_everything(struct host *h, jsprof_thread *me)
 
 TEST(child_is_inert_and_hangs_on_no_lock)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
         return;
@@ -58,7 +58,7 @@ static _Atomic bool over;
 /* 0, or what went wrong in a session of the child's own. */
 static int own_session(void)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0)
         return 1;
@@ -84,7 +84,7 @@ static off_t bytes_of(int fd)
 
 TEST(child_records_its_own_session_beside_the_parents)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (HOST_LATE) {
         SKIP("the thread sanitizer has no threads after a fork");
@@ -109,7 +109,7 @@ TEST(child_records_its_own_session_beside_the_parents)
 
 TEST(child_that_closes_and_exits_leaves_the_parents_file_alone)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
         return;
@@ -142,7 +142,7 @@ static void look_at_the_mask(void)
 TEST(fork_of_a_large_program_at_10_khz_comes_to_an_end)
 {
     enum { BYTES = 200 << 20 };
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     char *ballast = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -172,7 +172,7 @@ TEST(exec_while_sampled_runs_the_new_program)
     for (int i = 0; i < 20; i++) {
         pid_t child = fork();
         if (child == 0) {
-            struct host h;
+            struct host h = { 0 };
             jsprof_thread *me;
             if (host_open_with(&h, host_options(10000, JSPROF_CLOCK_WALL)) != 0 ||
                 jsprof_thread_attach(h.prof, "main", &me) != 0 || jsprof_start(h.prof) != 0)
@@ -203,7 +203,7 @@ static int unblock_after_exec(void)
 /* The session sends a signal, which the thread blocks, and then executes this program. */
 static int exec_with_a_signal_that_waits(jsprof_options options)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     sigset_t ours, waits;
     if (host_open_with(&h, options) != 0 || jsprof_thread_attach(h.prof, "main", &me) != 0)

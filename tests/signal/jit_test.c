@@ -128,7 +128,6 @@ static void check_whole(enum jit_frame frame)
         CHECK_EQ(chain.n_wrong, 0);
         CHECK(chain.n_whole * 10 > n);
     }
-    host_free(&h);
 }
 
 TEST_OF(compiled_code_with_frame_pointers_is_walked_through_at_every_instruction,
@@ -186,7 +185,6 @@ TEST(compiled_code_that_can_not_be_walked_keeps_what_is_known_in_order)
         CHECK(broken.n_whole * 10 > n);
         CHECK(h.stats.stop_no_table * 2 > n);
     }
-    host_free(&h);
 }
 
 int main(void)

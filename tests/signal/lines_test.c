@@ -80,7 +80,6 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
         CHECK_EQ(samples_at("freed", 300), first + second);
         CHECK(samples_at("walked", 300) >= first + second);
     }
-    host_free(&h);
     CHECK_EQ(jsprof_thread_detach(me), 0);
     jsprof_function_free(in_link);
     jsprof_function_free(in_array);

@@ -279,7 +279,7 @@ static void *denied_burn(void *unused)
 static int denied_timers(void)
 {
     static const int calls[] = { SYS_timer_settime, SYS_timer_delete };
-    struct host h;
+    struct host h = { 0 };
     unsigned long long naps;
     alarm(300); /* it spins */
     if (!faults_begin(&h, JSPROF_CLOCK_CPU, 1000))

@@ -188,7 +188,6 @@ static void check(enum form of)
         }
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 TEST_OF(linked_entries_stand_between_their_c_functions, check(LINKS))
@@ -252,7 +251,6 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
         CHECK(marked.n_natives * 4 > marked.n * 3 || HOST_LATE || getenv("RUN_UNDER"));
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 int main(void)

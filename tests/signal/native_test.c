@@ -74,7 +74,6 @@ static bool sampled(void (*work)(void))
         CHECK(seen.n >= SAMPLES);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
     return !HOST_LATE;
 }
 

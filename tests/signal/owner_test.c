@@ -11,6 +11,9 @@
 
 #include "sigsafe/sample.h"
 
+static struct host h;
+static jsprof_thread *me;
+
 static _Atomic uint32_t others, others_ours;
 
 static void other_handler(int sig, siginfo_t *info, void *ucontext)
@@ -41,7 +44,6 @@ static void other_profiler(suseconds_t us)
 TEST(signal_that_somebody_owns_is_refused)
 {
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
-    struct host h;
     sigaction(host_signo(), &other, NULL);
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
         return;
@@ -55,8 +57,6 @@ TEST(signal_that_somebody_owns_is_refused)
 
 static void chain(const struct sigaction *other)
 {
-    struct host h;
-    jsprof_thread *me;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     options.hz = HOST_LATE ? 20 : 1000;
@@ -110,7 +110,6 @@ static void at_the_bottom(int sig)
 TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
 {
     struct sigaction top = { .sa_sigaction = on_top, .sa_flags = SA_SIGINFO };
-    struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     host_recount(&others);
@@ -149,7 +148,6 @@ TEST(chained_handler_that_jumps_out_is_called_the_next_time_too)
     static char alternate[1 << 16];
     stack_t alt = { .ss_sp = alternate, .ss_size = sizeof alternate };
     struct sigaction other = { .sa_handler = leap, .sa_flags = SA_ONSTACK };
-    struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     sigaltstack(&alt, NULL);
@@ -176,7 +174,6 @@ TEST(timer_of_another_copy_of_the_library_is_passed_on)
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = host_signo() };
     struct itimerspec soon = { .it_value = { 0, 1000000 } };
-    struct host h;
     timer_t timer;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
@@ -199,8 +196,6 @@ TEST(timer_of_another_copy_of_the_library_is_passed_on)
 TEST(signal_that_arrives_after_stop_kills_nobody)
 {
     for (int i = 0; i < 20; i++) {
-        struct host h;
-        jsprof_thread *me;
         if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
             return;
         host_mask(SIG_BLOCK, host_signo());
@@ -236,8 +231,6 @@ static void deliver(const jsprof_thread *t)
 
 TEST(signal_that_arrives_after_stop_is_counted_as_late)
 {
-    struct host h;
-    jsprof_thread *me;
     if (!CHECK_EQ(host_open_with(&h, timer_options(1)), 0)) /* none expires meanwhile */
         return;
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
@@ -253,7 +246,6 @@ TEST(signal_that_arrives_after_stop_is_counted_as_late)
     }
     deliver(me); /* its session is gone, its memory is not */
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
@@ -267,8 +259,6 @@ static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
 /* Whose signal was ignored for a moment has no timer that would set itself again. */
 TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
 {
-    struct host h;
-    jsprof_thread *me;
     struct sigaction ours;
     if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
         return;
@@ -283,7 +273,6 @@ TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
         host_check(&h);
         CHECK(host_weight(&h, "after") > 0);
     }
-    host_free(&h);
 }
 
 /* As where a fault's handler, within a sample, lets our signal through. */
@@ -295,8 +284,6 @@ TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
     jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .entries = &at,
                            .limit = 2, .depth_bytes = 4, .stride = sizeof entries[0],
                            .decode_sigsafe = slow_entry };
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, timer_options(100), &me))
         return;
     CHECK_EQ(jsprof_thread_set_stack(me, &stack), 0);
@@ -308,13 +295,10 @@ TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
         CHECK(h.stats.samples >= 3);
         CHECK(host_weight(&h, "inner") > 0);
     }
-    host_free(&h);
 }
 
 TEST(interrupted_code_keeps_its_errno)
 {
-    struct host h;
-    jsprof_thread *me;
     int changed = 0;
     if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
         return;
@@ -337,8 +321,6 @@ static void *write_late(void *arg)
 
 TEST(read_that_was_interrupted_goes_on)
 {
-    struct host h;
-    jsprof_thread *me;
     int ends[2];
     char byte = 0;
     void *wrote;
@@ -355,7 +337,6 @@ TEST(read_that_was_interrupted_goes_on)
         host_check(&h);
         CHECK(h.stats.expirations > 0);
     }
-    host_free(&h);
     close(ends[0]);
     close(ends[1]);
 }
@@ -363,8 +344,7 @@ TEST(read_that_was_interrupted_goes_on)
 static int run_without_timers(void)
 {
     struct rlimit none = { 0, 0 };
-    struct host h;
-    jsprof_thread *me = NULL;
+    me = NULL;
     if (setrlimit(RLIMIT_SIGPENDING, &none) != 0)
         return 1;
     if (host_open_with(&h, timer_options(1000)) != 0)

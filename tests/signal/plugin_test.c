@@ -142,7 +142,6 @@ static void check_whole(unsigned least)
 static void finish(void)
 {
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 TEST(stacks_through_plugins_that_were_just_opened_are_whole)

@@ -108,7 +108,6 @@ TEST(threads_that_end_by_the_system_call_give_their_timers_back)
         host_check(&h);
         CHECK(host_samples(&h, "in a thread") > 0);
     }
-    host_free(&h);
     jsprof_function_free(in_thread);
     in_thread = NULL;
 }

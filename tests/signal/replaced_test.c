@@ -59,7 +59,7 @@ static void check_stays(struct host *h, int fd)
 /* As logrotate's copytruncate does, or `: >file`. */
 TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!begin(&h, -1, &me))
         return;
@@ -71,7 +71,7 @@ TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
 
 TEST(capture_that_is_cut_in_append_mode_is_noticed)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     CHECK_EQ(write(fd, "a log", 5), 5);
@@ -86,7 +86,7 @@ TEST(capture_that_is_cut_in_append_mode_is_noticed)
 
 TEST(log_that_two_append_to_is_told_as_one_that_is_no_capture)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (!begin(&h, fd, &me))
@@ -97,7 +97,7 @@ TEST(log_that_two_append_to_is_told_as_one_that_is_no_capture)
 
 TEST(host_that_moves_the_place_of_its_descriptor_is_told)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (!begin(&h, fd, &me))
@@ -108,7 +108,7 @@ TEST(host_that_moves_the_place_of_its_descriptor_is_told)
 
 TEST(capture_that_is_removed_or_replaced_is_told)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!begin(&h, -1, &me))
         return;
@@ -123,7 +123,7 @@ TEST(capture_that_is_removed_or_replaced_is_told)
 
 TEST(capture_that_is_moved_is_whole_under_its_new_name)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!begin(&h, -1, &me))
         return;
@@ -137,7 +137,7 @@ TEST(capture_that_is_moved_is_whole_under_its_new_name)
 /* A host that gives a file without a name, or takes the name away, knows what it does. */
 TEST(file_of_the_hosts_may_lose_its_name)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (!begin(&h, fd, &me))

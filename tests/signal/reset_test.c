@@ -17,7 +17,7 @@ static int outcome(int (*body)(struct host *h, jsprof_thread *me), jsprof_option
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        struct host h;
+        struct host h = { 0 };
         jsprof_thread *me;
         alarm(240);
         _exit(host_begin_with(&h, options, &me) ? body(&h, me) : 1);

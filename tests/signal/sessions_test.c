@@ -10,7 +10,7 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
 {
     static const char *const names[] = { "first", "second", "third" };
     for (int i = 0; i < 3; i++) {
-        struct host h;
+        struct host h = { 0 };
         jsprof_thread *me;
         if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
             return;
@@ -28,7 +28,7 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
 
 static void two_at_once(int other_signo)
 {
-    struct host a, b;
+    struct host a = { 0 }, b = { 0 };
     jsprof_thread *in_a, *in_b;
     jsprof_options options = host_options(500, JSPROF_CLOCK_CPU);
     options.signo = other_signo;
@@ -110,7 +110,7 @@ static void end(pthread_t *threads, int n)
 TEST(a_hundred_starts_and_stops_while_threads_work)
 {
     enum { N = 3, ROUNDS = 100 };
-    struct host h;
+    struct host h = { 0 };
     pthread_t threads[N];
     int failed = 0;
     if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
@@ -142,7 +142,7 @@ static void *toggle(void *arg)
 
 TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
 {
-    struct host h;
+    struct host h = { 0 };
     pthread_t threads[1], togglers[3];
     if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
         return;
@@ -158,7 +158,7 @@ TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
 
 TEST(start_and_stop_are_idempotent_and_flush_works_in_between)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
         return;
@@ -195,7 +195,7 @@ static void *flush_for_ever(void *arg)
 /* In a child: a lock that is still held would hang it. */
 static int cancel_one_that_flushes(void)
 {
-    struct host h;
+    struct host h = { 0 };
     alarm(30);
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) || jsprof_start(h.prof))
         return 1;
@@ -228,7 +228,7 @@ static void *end_cancelled(void *arg)
 /* In a child: the library detaches it, and there is no drain to do the rest. */
 static int end_one_that_is_cancelled(void)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     jsprof_stats stats = { .size = sizeof stats };
     alarm(30);

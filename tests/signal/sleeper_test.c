@@ -203,7 +203,7 @@ static uint32_t nap_all(jsprof *session)
  * of 0.7 ms or more has 0.7 points or more, and the label stands in all of them. */
 TEST(calls_that_sleep_are_not_interrupted)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 1000);
     int sockets[2];
     if (!nap_prepare(sockets) || !CHECK_EQ(host_open_with(&h, options), 0) ||
@@ -241,7 +241,7 @@ __attribute__((noinline)) void sleeps_here(int ms)
 /* In very few samples; how many points that is, tests/sim knows. */
 TEST(sleeper_has_its_stack_and_its_time)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     jsprof_function *function;
     jsprof_link link;
@@ -280,7 +280,7 @@ static uint64_t state_weight(const struct host *h, enum jsp_state state)
 
 TEST(samples_know_whether_the_thread_slept_or_ran)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     struct epoll_event event;
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -360,7 +360,7 @@ TEST(thread_that_has_never_slept_is_known_to_have_not)
  * 4,000,000,000 runs. */
 TEST(name_of_a_wait_may_vanish_under_the_walk)
 {
-    struct host h;
+    struct host h = { 0 };
     wait_name = mmap(NULL, WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     strcpy(wait_name, "the heap lock");
     if (!faults_begin(&h, JSPROF_CLOCK_WALL, 1000))
@@ -392,7 +392,7 @@ static uint64_t both_cpu_ns(const struct host *h)
  * What the thread waits for at the end may have no sample. */
 TEST(recording_of_the_looker_has_both_clocks)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     if (!CHECK_EQ(jsprof_options_set(&options, "clock", "cpu,wall"), 0) ||
         !host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
@@ -519,7 +519,7 @@ static jsprof_stack by_offsets(void)
 
 static void sleeps_with(const jsprof_stack *stack)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_stack(me, stack), 0))
@@ -594,7 +594,7 @@ static void walks(bool declines)
 {
     static char name[16] = "a walked name";
     struct walked w = { .seal = SEAL, .name = name, .declines = declines };
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0) ||
@@ -624,7 +624,7 @@ TEST(walker_for_no_sleeper_is_not_called_by_another_thread)
 {
     static char name[16] = "a walked name";
     struct walked w = { .seal = SEAL, .name = name };
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0))
@@ -650,7 +650,7 @@ static uint32_t walk_slowly(void *host, const jsprof_asleep *at, jsprof_frame *o
 TEST(walker_is_gone_when_the_call_that_removes_it_returns)
 {
     static char name[16] = "a walked name";
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     uint32_t n = 0, n_wrong = 0, n_inside = 0;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
@@ -682,7 +682,7 @@ static void *sets_that_of_another(void *thread)
 
 TEST(walker_of_a_sleeper_is_set_by_its_thread)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;

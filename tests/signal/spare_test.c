@@ -108,7 +108,6 @@ static void left_at(int clock)
         CHECK_EQ(h.profile.by_state[JSP_STATE_HOST], 0);
         CHECK_EQ(left_paused(), 0);
     }
-    host_free(&h);
 }
 
 TEST_OF(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock,

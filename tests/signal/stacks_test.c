@@ -33,7 +33,6 @@ static bool finish(void)
 static void forget(void)
 {
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 static jsprof_function *function(const char *name)

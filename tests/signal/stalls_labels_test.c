@@ -76,7 +76,6 @@ static void labels_of(uint32_t flags)
     CHECK(others < h.profile.samples / 4); /* of moments between two calls */
     CHECK_EQ(samples_of("/first") + samples_of("/second") + samples_of("/run") + others,
              h.profile.samples);
-    host_free(&h);
 }
 
 TEST_OF(a_sample_in_a_long_turn_has_the_labels_of_its_moment, labels_of(0))
@@ -137,7 +136,6 @@ static void labels_of_tasks(uint32_t flags, int others)
     CHECK(samples_of(NULL) >= SEEN);
     CHECK_EQ(samples_of("/login") + samples_of("/other") + samples_of(NULL), h.profile.samples);
     CHECK_EQ(h.profile.account.session.tags_unwritten, 0);
-    host_free(&h);
 }
 
 TEST_OF(a_task_in_a_long_turn_has_the_labels_under_which_it_was_made, labels_of_tasks(0, 10))
@@ -174,7 +172,6 @@ TEST(labels_that_were_overwritten_are_counted)
     CHECK(samples_of("/young") >= SEEN);
     CHECK_EQ(samples_of("/young") + samples_of(NULL), h.profile.samples);
     CHECK_EQ(h.profile.account.session.tags_unwritten, 1);
-    host_free(&h);
 }
 
 TEST_MAIN()

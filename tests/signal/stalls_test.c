@@ -49,7 +49,6 @@ static bool ended(void)
 static void forget(void)
 {
     jsp_tasks_free(&t);
-    host_free(&h);
 }
 
 static void turn(jsprof_task task, uint64_t burn_ms)

@@ -29,7 +29,6 @@ static bool ended(void)
 static void forget(void)
 {
     jsp_tasks_free(&t);
-    host_free(&h);
 }
 
 /* Return the position of the task of this name, or JSP_TASK_NONE. */

@@ -66,7 +66,6 @@ TEST(expirations_are_as_many_as_periods_went_by)
             CHECK(h.stats.expirations <= around / PERIOD + 2);
             CHECK(host_samples(&h, "work") >= 90); /* 10 at most come before and after */
         }
-        host_free(&h);
     }
 }
 
@@ -88,7 +87,6 @@ TEST(thread_that_blocks_the_signal_loses_all_its_time_under_that_name)
                     CHECK_EQ(h.stats.lost_blocked + h.stats.lost_undelivered,
                              h.stats.expirations);
                 }
-                host_free(&h);
             }
             host_mask(SIG_UNBLOCK, host_signo());
         }
@@ -115,7 +113,6 @@ TEST(time_in_a_handler_that_blocks_the_signal_does_not_go_to_who_was_interrupted
         }
         if (end())
             CHECK(h.stats.lost_blocked >= 60);
-        host_free(&h);
     }
     sigaction(SIGUSR1, &before, NULL);
 }
@@ -142,7 +139,6 @@ static void taken_by(void (*handler)(int), bool gives_back)
         }
         if (end())
             CHECK((host_weight(&h, "work") > 0) == gives_back || HOST_LATE);
-        host_free(&h);
         signal(host_signo(), SIG_DFL);
     }
 }
@@ -171,7 +167,6 @@ TEST(time_without_the_signal_after_a_sleep_is_counted_as_blocked)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (end())
         CHECK(h.stats.lost_blocked >= 50);
-    host_free(&h);
 }
 
 /* Most of them end before a tick: what was due until then is counted all the same. The chance of
@@ -199,7 +194,6 @@ TEST(short_attachments_have_as_many_expirations_as_their_time)
             CHECK(host_distance(h.stats.expirations, ns / PERIOD) <= CHANCE);
             CHECK(h.stats.lost_blocked == 0 || HOST_LATE);
         }
-        host_free(&h);
     }
 }
 

@@ -63,7 +63,6 @@ TEST(samples_of_a_wait_have_the_name_of_the_outermost_one)
     CHECK(none >= 18);
     CHECK(weight_of(NULL) >= 18);
     CHECK_EQ(lock + pool + none + weight_of(NULL), h.profile.weight);
-    host_free(&h);
 }
 
 static void *elsewhere(void *unused)
@@ -96,7 +95,6 @@ TEST(calls_that_do_not_fit_do_nothing)
     CHECK(weight_of("mine") >= 8);
     CHECK(weight_of(NULL) >= 8);
     CHECK_EQ(weight_of("mine") + weight_of(NULL), h.profile.weight);
-    host_free(&h);
 }
 
 TEST(after_its_detach_a_thread_does_not_wait)
@@ -113,7 +111,6 @@ TEST(after_its_detach_a_thread_does_not_wait)
     CHECK(weight_of("for ever") >= 4);
     CHECK_EQ(weight_of("freed"), 0);
     CHECK(weight_of(NULL) >= 8);
-    host_free(&h);
 }
 
 TEST_MAIN()
