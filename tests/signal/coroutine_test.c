@@ -168,7 +168,6 @@ static void finish(void (*see)(const struct stack *stack, void *arg))
 {
     struct stack_reader reader = { known, sizeof known / sizeof *known, see, NULL };
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t n = stack_each(&h, &reader);
         printf("# %llu samples, %llu innermost\n", (unsigned long long)n,
                (unsigned long long)seen.n_inner);
@@ -239,7 +238,6 @@ static void *signal_thread(void *memory)
         return NULL;
     raise_on(memory);
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t n = stack_each(&h, &reader);
         printf("# %llu samples, %llu in the handler\n", (unsigned long long)n,
                (unsigned long long)chain.n_whole);

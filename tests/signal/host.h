@@ -233,15 +233,6 @@ static inline unsigned long long host_naps(const char *name)
     return naps;
 }
 
-/* Stop, look at the counters, close, read the file back. */
-static inline bool host_close(struct host *h)
-{
-    CHECK_EQ(jsprof_stop(h->prof), 0);
-    host_stats(h);
-    CHECK_EQ(jsprof_close(h->prof), 0);
-    return host_load(h);
-}
-
 /* Sample weights in the file, against what its losses say was kept, per thread. */
 static inline void host_check_thread(const struct host *h, int32_t tid)
 {
@@ -279,11 +270,22 @@ static inline void host_check(const struct host *h)
     CHECK_EQ(p->weight, h->stats.kept);
 }
 
+/* Stop, look at the counters, close, read the file back, and check its sums. */
+static inline bool host_close(struct host *h)
+{
+    CHECK_EQ(jsprof_stop(h->prof), 0);
+    host_stats(h);
+    CHECK_EQ(jsprof_close(h->prof), 0);
+    if (!host_load(h))
+        return false;
+    host_check(h);
+    return true;
+}
+
 /* What a whole run should have come to, checked and given back. */
 static inline void host_finish(struct host *h)
 {
-    if (host_close(h))
-        host_check(h);
+    host_close(h);
     host_free(h);
 }
 

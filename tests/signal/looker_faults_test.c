@@ -62,7 +62,6 @@ static void lives_at(int clock)
         return;
     lives_pass(lives_make, h.prof, LIVES);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK_EQ(h.profile.account.n_threads, host_counted(&lives) + 1);
     }
 }
@@ -143,7 +142,6 @@ TEST(stack_has_a_hole_that_comes_and_goes)
     printf("# %u times away\n", n);
     CHECK(n > 20);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(faults_looks(&h, "walked") > 0);
         CHECK(host_weight(&h, "hole_nap") > 0);
     }
@@ -190,7 +188,6 @@ TEST(stacks_are_unmapped_as_their_threads_end)
         return;
     lives_pass(own_make, h.prof, OWN_LIVES);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(faults_looks(&h, "walked") > 0);
         CHECK(host_weight(&h, "own_nap") > 0);
     }
@@ -258,7 +255,6 @@ TEST(more_threads_than_descriptors)
     setrlimit(RLIMIT_NOFILE, &old);
     CHECK_EQ(n, MANY_THREADS);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %u threads, %u sleeps cut short, %s\n", n, host_counted(&many_cut),
                h.profile.looks);
         CHECK(faults_looks(&h, "walked") > 0);

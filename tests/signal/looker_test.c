@@ -69,7 +69,6 @@ static uint64_t skid_share(int clock, size_t bytes)
             skid_call(me, bytes);
         }
     if (host_close(&h)) {
-        host_check(&h);
         for (uint32_t s = 0; s < h.profile.n_stacks; s++) {
             bool runs = jsp_profile_state(&h.profile, s)->state != JSP_STATE_WAITING;
             all += runs ? h.profile.stacks[s].samples : 0;
@@ -119,7 +118,6 @@ TEST(sessions_of_one_thread_do_not_take_each_others_signals)
         host_sampled(&all[i], SESSIONS_SAMPLES);
     for (int i = 0; i < SESSIONS; i++) {
         if (host_close(&all[i])) {
-            host_check(&all[i]);
             printf("# %llu of %llu blocked\n", (unsigned long long)all[i].stats.lost_blocked,
                    (unsigned long long)all[i].stats.expirations);
             /* the thread sanitizer blocks all signals while it calls a handler */
@@ -214,7 +212,6 @@ static void source_is(jsprof_options options, const char *source)
     if (!host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
         return;
     if (host_close(&h)) {
-        host_check(&h);
         CHECK_STR(h.profile.source, source);
     }
 }

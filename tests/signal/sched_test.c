@@ -137,7 +137,6 @@ static bool sched_record(struct host *h, struct sched_truth *truth)
     truth->least[1] = r[2].ru_nivcsw - r[1].ru_nivcsw;
     truth->most[0] = r[3].ru_nvcsw - r[0].ru_nvcsw;
     truth->most[1] = r[3].ru_nivcsw - r[0].ru_nivcsw;
-    host_check(h);
     return true;
 }
 

@@ -211,7 +211,6 @@ TEST(calls_that_sleep_are_not_interrupted)
         return;
     uint32_t n_cut = nap_all(h.prof);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %llu expirations, %llu kept in %llu samples\n# %s\n",
                (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.kept,
                (unsigned long long)h.stats.samples, h.profile.looks);
@@ -256,7 +255,6 @@ TEST(sleeper_has_its_stack_and_its_time)
     jsprof_link_leave(me, &link);
     jsprof_pop(me);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %llu kept in %llu samples\n", (unsigned long long)h.stats.kept,
                (unsigned long long)h.stats.samples);
         CHECK(host_weight(&h, "a long sleep") > 0);
@@ -292,7 +290,6 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
     if (host_close(&h)) {
         uint64_t asleep = state_weight(&h, JSP_STATE_ASLEEP), n_named = 0;
         uint64_t awake = state_weight(&h, JSP_STATE_RUNNING) + state_weight(&h, JSP_STATE_WAITING);
-        host_check(&h);
         printf("# %llu asleep, %llu awake\n", (unsigned long long)asleep,
                (unsigned long long)awake);
         CHECK(asleep > 0);
@@ -367,7 +364,6 @@ TEST(name_of_a_wait_may_vanish_under_the_walk)
         return;
     pthread_join(host_thread(wait_in_the_host, &h), NULL);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(state_weight(&h, JSP_STATE_HOST) > 0);
     }
     host_free(&h);
@@ -404,7 +400,6 @@ TEST(recording_of_the_looker_has_both_clocks)
     if (host_close(&h) && CHECK_EQ(h.profile.account.n_threads, 1)) {
         const uint64_t *all = h.profile.account.threads[0].clock_ns;
         uint64_t cpu = both_cpu_ns(&h), wall = h.profile.value;
-        host_check(&h);
         printf("# %llu of %llu ns of CPU time, %llu of %llu ns\n", (unsigned long long)cpu,
                (unsigned long long)all[JSP_CLOCK_CPU], (unsigned long long)wall,
                (unsigned long long)all[JSP_CLOCK_WALL]);
@@ -480,7 +475,6 @@ static uint32_t naps(const struct host *h, uint32_t least)
  * looks cuts a nap, more than 8 are cut in fewer. */
 static void slept_well(struct host *h, uint32_t n_cut, const char *label)
 {
-    host_check(h);
     printf("# %u interrupted, %llu of %s\n# %s\n", n_cut,
            (unsigned long long)host_weight(h, label), label, h->profile.looks);
     CHECK_EQ(faults_looks(h, "with frames of the host"), 0);
@@ -609,7 +603,6 @@ static void walks(bool declines)
     if (host_close(&h) && !declines) {
         slept_well(&h, n_cut, name);
     } else if (declines) {
-        host_check(&h);
         CHECK(faults_looks(&h, "with frames of the host") > 0);
         CHECK(host_weight(&h, name) > h.stats.kept / 2);
     }
@@ -668,8 +661,7 @@ TEST(walker_is_gone_when_the_call_that_removes_it_returns)
     }
     CHECK_EQ(n_inside, 0);
     CHECK_EQ(n_wrong, 0);
-    if (host_close(&h))
-        host_check(&h);
+    host_close(&h);
     host_free(&h);
 }
 
