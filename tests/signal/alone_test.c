@@ -151,9 +151,8 @@ TEST(second_thread_that_is_sampled_brings_one)
     pthread_join(t, NULL);
     CHECK(is_there);
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    if (host_close(&h)) {
+    if (host_close(&h))
         CHECK_EQ(h.profile.n_threads, 2);
-    }
 }
 
 TEST(program_on_an_alternate_stack_gets_one)

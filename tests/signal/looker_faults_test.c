@@ -61,9 +61,8 @@ static void lives_at(int clock)
     if (!faults_begin(&h, clock, 1000))
         return;
     lives_pass(lives_make, h.prof, LIVES);
-    if (host_close(&h)) {
+    if (host_close(&h))
         CHECK_EQ(h.profile.account.n_threads, host_counted(&lives) + 1);
-    }
 }
 
 TEST_OF(threads_that_come_and_go_on_the_wall_clock, lives_at(JSPROF_CLOCK_WALL))

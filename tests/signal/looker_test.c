@@ -211,9 +211,8 @@ static void source_is(jsprof_options options, const char *source)
 {
     if (!host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
         return;
-    if (host_close(&h)) {
+    if (host_close(&h))
         CHECK_STR(h.profile.source, source);
-    }
 }
 
 TEST(capture_names_the_source_and_why_it_is_not_the_looker)

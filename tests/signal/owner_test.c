@@ -268,9 +268,8 @@ TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
     jsprof_push(me, "after", NULL, 0);
     host_sampled(&h, 10);
     jsprof_pop(me);
-    if (host_close(&h)) {
+    if (host_close(&h))
         CHECK(host_weight(&h, "after") > 0);
-    }
 }
 
 /* As where a fault's handler, within a sample, lets our signal through. */
@@ -330,9 +329,8 @@ TEST(read_that_was_interrupted_goes_on)
     CHECK_EQ(byte, 'x');
     pthread_join(writer, &wrote);
     CHECK(wrote);
-    if (host_close(&h)) {
+    if (host_close(&h))
         CHECK(h.stats.expirations > 0);
-    }
     close(ends[0]);
     close(ends[1]);
 }

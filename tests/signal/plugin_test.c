@@ -171,9 +171,8 @@ TEST(plugin_in_the_place_of_another_one_is_walked_by_its_own_rows)
             return;
         dlclose(object);
     }
-    if (host_close(&h)) {
+    if (host_close(&h))
         check_whole(WHOLE_IN_PLACE);
-    }
     finish();
 }
 
