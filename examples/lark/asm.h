@@ -26,8 +26,9 @@ enum lark_cond {
     LARK_IF_LE,
     LARK_IF_GT,
     LARK_IF_GE,
-    LARK_IF_ABOVE, /* unsigned, and of doubles: false for a NaN */
-    LARK_IF_ABOVE_EQ,
+    LARK_IF_ABOVE_EQ, /* unsigned */
+    LARK_IF_MORE,     /* of doubles: false for a NaN */
+    LARK_IF_MORE_EQ,
     LARK_CONDS,
 };
 

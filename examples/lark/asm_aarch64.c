@@ -14,8 +14,9 @@ enum { ARM_FAR = 16, ARM_FAR_TOO = 17, ARM_ZERO = 31 }; /* 16, 17: scratch */
 static const uint8_t arm_regs[LARK_REGS] = { 9, 10, 11, 19, 20 };
 
 static const uint8_t arm_conds[LARK_CONDS] = {
-    [LARK_IF_EQ] = 0,  [LARK_IF_NE] = 1,  [LARK_IF_LT] = 11,   [LARK_IF_LE] = 13,
-    [LARK_IF_GT] = 12, [LARK_IF_GE] = 10, [LARK_IF_ABOVE] = 8, [LARK_IF_ABOVE_EQ] = 2,
+    [LARK_IF_EQ] = 0,       [LARK_IF_NE] = 1,    [LARK_IF_LT] = 11,
+    [LARK_IF_LE] = 13,      [LARK_IF_GT] = 12,   [LARK_IF_GE] = 10,
+    [LARK_IF_ABOVE_EQ] = 2, [LARK_IF_MORE] = 12, [LARK_IF_MORE_EQ] = 10,
 };
 
 static void arm_three(struct lark_asm *a, uint32_t word, uint32_t d, uint32_t n,

@@ -26,7 +26,7 @@ static const uint8_t x86_regs[LARK_REGS] = { X86_RAX, X86_RCX, X86_RDX, X86_RBX,
 static const uint8_t x86_conds[LARK_CONDS] = {
     [LARK_IF_EQ] = 0x4,    [LARK_IF_NE] = 0x5,       [LARK_IF_LT] = 0xC,
     [LARK_IF_LE] = 0xE,    [LARK_IF_GT] = 0xF,       [LARK_IF_GE] = 0xD,
-    [LARK_IF_ABOVE] = 0x7, [LARK_IF_ABOVE_EQ] = 0x3,
+    [LARK_IF_ABOVE_EQ] = 0x3, [LARK_IF_MORE] = 0x7, [LARK_IF_MORE_EQ] = 0x3,
 };
 
 static void x86_byte(struct lark_asm *a, unsigned byte)

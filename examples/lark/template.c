@@ -181,7 +181,7 @@ static enum lark_cond template_cond(uint8_t code)
     return conds[code - LARK_EQ];
 }
 
-/* Only "above" is false for a NaN on every machine, so < and <= swap their operands. */
+/* x86-64 has no "less" that is false for a NaN, so < and <= swap their operands. */
 static void template_compare_doubles(struct template *t)
 {
     uint8_t code = t->op->code;
@@ -189,7 +189,7 @@ static void template_compare_doubles(struct template *t)
     bool strict = code == LARK_LT || code == LARK_GT;
     template_load_doubles(t);
     lark_asm_fcompare(t->a, turned ? LARK_Y : LARK_X, turned ? LARK_X : LARK_Y);
-    lark_asm_set(t->a, strict ? LARK_IF_ABOVE : LARK_IF_ABOVE_EQ);
+    lark_asm_set(t->a, strict ? LARK_IF_MORE : LARK_IF_MORE_EQ);
 }
 
 static void template_compare(struct template *t)

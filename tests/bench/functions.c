@@ -1,5 +1,5 @@
 /* functions.c - the functions of a capture by the reading library, as `jsprof report` lists them:
- * what a program of a user does, for tests/bench/reader.sh.
+ * what a program of a user does, for tests/bench/reader.sh and tests/pkg.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -2,9 +2,7 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     looks busy      one busy thread under 30 native and 30 linked frames, both clocks
- *     looks way       how long a signal needs to a thread on another processor, and which of them
- *                     are taken in a system call that begins meanwhile; without a profiler
+ * One busy thread under 30 native and 30 linked frames, both clocks.
  *
  * A turn without a profiler, one with the looker, one with timers and one with an empty handler
  * follow one another, in changing order. jsprof_start and jsprof_stop lie outside of the turn;
@@ -210,98 +208,10 @@ static void looks_busy(int clock, const char *name, uint32_t hz)
     jsprof_function_free(b.function);
 }
 
-/* -- The way of a signal ------------------------------------------------------------ */
-
-enum { LOOKS_WAY_SIGNALS = 2000, LOOKS_WAY_NS = 1000000, LOOKS_WAY_WORK = 20000 };
-
-static struct {
-    pthread_t to;
-    clockid_t clock;
-    _Atomic double sent; /* its CPU time */
-    double us[LOOKS_WAY_SIGNALS];
-    volatile sig_atomic_t n, n_inside, is_inside;
-} looks_way_of;
-
-static void looks_way_handler(int sig)
+int main(void)
 {
-    double ns = bench_ns(CLOCK_THREAD_CPUTIME_ID) - atomic_load(&looks_way_of.sent);
-    (void)sig;
-    if (looks_way_of.n == LOOKS_WAY_SIGNALS)
-        return;
-    looks_way_of.us[looks_way_of.n++] = ns / 1e3;
-    looks_way_of.n_inside += looks_way_of.is_inside;
-}
-
-static void looks_way_keep(pthread_t thread, size_t cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    bench_need(pthread_setaffinity_np(thread, sizeof set, &set) == 0, "two processors");
-}
-
-/* Signal the thread at random moments while it runs, as the looker does. */
-static void *looks_way_sender(void *arg)
-{
-    uint64_t random = (uint64_t)bench_ns(CLOCK_MONOTONIC) | 1;
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    while (looks_way_of.n < LOOKS_WAY_SIGNALS) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        struct timespec nap = { 0, (long)((random >> 32) % LOOKS_WAY_NS) };
-        nanosleep(&nap, NULL);
-        double before = bench_ns(looks_way_of.clock), now = bench_ns(looks_way_of.clock);
-        atomic_store(&looks_way_of.sent, now);
-        if (now > before)
-            pthread_kill(looks_way_of.to, SIGUSR2);
-    }
-    return arg;
-}
-
-static int looks_way_order(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static void looks_way(void)
-{
-    struct sigaction action = { .sa_handler = looks_way_handler, .sa_flags = SA_RESTART };
-    pthread_t sender;
-    double cycles = 0, begin = bench_ns(CLOCK_THREAD_CPUTIME_ID);
-    sigaction(SIGUSR2, &action, NULL);
-    looks_way_of.to = pthread_self();
-    bench_need(pthread_getcpuclockid(pthread_self(), &looks_way_of.clock) == 0, "its clock");
-    bench_need(pthread_create(&sender, NULL, looks_way_sender, NULL) == 0, "pthread_create");
-    looks_way_keep(pthread_self(), 0);
-    looks_way_keep(sender, 1);
-    for (; looks_way_of.n < LOOKS_WAY_SIGNALS; cycles++) {
-        looks_work(LOOKS_WAY_WORK);
-        looks_way_of.is_inside = 1;
-        bench_ns(CLOCK_THREAD_CPUTIME_ID);
-        looks_way_of.is_inside = 0;
-    }
-    double us = (bench_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / 1e3 / cycles;
-    pthread_join(sender, NULL);
-    const double *way = looks_way_of.us;
-    qsort(looks_way_of.us, LOOKS_WAY_SIGNALS, sizeof *way, looks_way_order);
-    printf("a signal's way, us of CPU time: 10 %% %.1f, 50 %% %.1f, 90 %% %.1f\n",
-           way[LOOKS_WAY_SIGNALS / 10], way[LOOKS_WAY_SIGNALS / 2],
-           way[LOOKS_WAY_SIGNALS / 10 * 9]);
-    printf("taken in a call of the thread's CPU clock, one in %.1f us: %.1f %%\n", us,
-           100.0 * looks_way_of.n_inside / LOOKS_WAY_SIGNALS);
-}
-
-int main(int argc, char **argv)
-{
-    const char *mode = argc == 2 ? argv[1] : "";
-    if (strcmp(mode, "busy") == 0) {
-        looks_busy(JSPROF_CLOCK_WALL, "wall", LOOKS_HZ);
-        looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ);
-        looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ / 10);
-    } else if (strcmp(mode, "way") == 0) {
-        looks_way();
-    } else {
-        return fprintf(stderr, "usage: looks busy|way\n"), 2;
-    }
+    looks_busy(JSPROF_CLOCK_WALL, "wall", LOOKS_HZ);
+    looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ);
+    looks_busy(JSPROF_CLOCK_CPU, "CPU", LOOKS_HZ / 10);
     return 0;
 }

@@ -14,7 +14,6 @@
 
 #include <jsprof.h>
 
-#include "base/losses.h"
 #include "bench.h"
 
 enum looks_by { LOOKS_NONE, LOOKS_LOOKER, LOOKS_TIMER, LOOKS_EMPTY, LOOKS_N_BY };

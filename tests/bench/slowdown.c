@@ -5,9 +5,6 @@
  *     slowdown cpu      the default clock, against no profiler
  *     slowdown wall     1000 Hz of elapsed time, against the same timer with a handler
  *                       that does nothing, and that against no timer at all
- *     slowdown looker   the CPU clock with a looker in place of timers, against no profiler: the
- *                       host's own thread, and the whole process. It is not pinned, because
- *                       the looker is made for a second processor
  *     slowdown peer     gperftools at 1000 Hz, against no profiler
  *
  * The same work is done again and again, in pairs in alternating order: one turn
@@ -33,7 +30,6 @@ enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_CPU, SLOWDOWN_WALL,
                      SLOWDOWN_PEER };
 
 static struct interp slowdown_vm;
-static int slowdown_who = RUSAGE_SELF; /* or RUSAGE_THREAD */
 static int slowdown_runs; /* of the interpreter in one turn */
 static jsprof *slowdown_session;
 static int (*slowdown_peer_start)(const char *file);
@@ -44,13 +40,13 @@ static void slowdown_empty(int sig, siginfo_t *info, void *ucontext)
     (void)sig, (void)info, (void)ucontext;
 }
 
-/* User and system time of the process, or of this thread. The process's CPU clock would not do:
+/* User and system time of the process. The process's CPU clock would not do:
  * while a timer of the whole process runs, as the peer's does, that clock moves in scheduler
  * ticks. */
 static double slowdown_cpu_ns(void)
 {
     struct rusage u;
-    getrusage(slowdown_who, &u);
+    getrusage(RUSAGE_SELF, &u);
     return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e9 +
            (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e3;
 }
@@ -204,20 +200,6 @@ static void slowdown_wall(void)
                      SLOWDOWN_EMPTY, SLOWDOWN_NONE, NULL);
 }
 
-static void slowdown_looker(void)
-{
-    jsprof_thread *t = slowdown_open(JSPROF_CLOCK_CPU, 0);
-    slowdown_who = RUSAGE_THREAD;
-    slowdown_measure(&(struct bench_row){ "busy interpreter, looker: own thread", NULL, 0,
-                                          "%", "CPU time over no profiler's" },
-                     SLOWDOWN_CPU, SLOWDOWN_NONE, NULL);
-    slowdown_who = RUSAGE_SELF;
-    slowdown_measure(&(struct bench_row){ "  the whole process", NULL, 0, "%",
-                                          "CPU time over no profiler's" },
-                     SLOWDOWN_CPU, SLOWDOWN_NONE, NULL);
-    slowdown_close(t);
-}
-
 /* gperftools is loaded for this, so that the other modes run without it. */
 static bool slowdown_peer(void)
 {
@@ -243,8 +225,7 @@ int main(int argc, char **argv)
 
     sigfillset(&action.sa_mask);
     bench_need(sigaction(SIGUSR2, &action, NULL) == 0, "sigaction");
-    if (strcmp(mode, "looker") != 0)
-        bench_pin();
+    bench_pin();
     interp_describe(&slowdown_vm);
     slowdown_work(100);
     slowdown_runs = (int)(SLOWDOWN_TURN_NS / (slowdown_work(100) / 100));
@@ -252,10 +233,8 @@ int main(int argc, char **argv)
         slowdown_cpu();
     else if (strcmp(mode, "wall") == 0)
         slowdown_wall();
-    else if (strcmp(mode, "looker") == 0)
-        slowdown_looker();
     else if (strcmp(mode, "peer") != 0)
-        return fprintf(stderr, "usage: slowdown cpu|wall|looker|peer\n"), 2;
+        return fprintf(stderr, "usage: slowdown cpu|wall|peer\n"), 2;
     else if (!slowdown_peer())
         printf("note\tno peer for the slowdown: libprofiler.so.0 (gperftools) is not here\n");
     return 0;

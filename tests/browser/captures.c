@@ -89,12 +89,7 @@ static void captures_end(void)
 static void captures_span(int64_t at, int64_t length, const char *name)
 {
     b.time = 1000000000 + at;
-    build_begin(&b, 10);
-    build_int(&b, (uint64_t)length, 8);
-    build_text(&b, "phases", 24);
-    build_text(&b, name, 40);
-    build_text(&b, "a <b>message</b>", 0);
-    build_end(&b);
+    build_mark(&b, length, "phases", name, "a <b>message</b>");
 }
 
 static void captures_mark(int ms, int length_ms, const char *name)
@@ -104,28 +99,13 @@ static void captures_mark(int ms, int length_ms, const char *name)
 
 static void captures_define(void)
 {
-    build_begin(&b, 8);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_text(&b, "memory", 32);
-    build_text(&b, "heap", 32);
-    build_text(&b, "bytes in use", 52);
-    build_int(&b, 1, 4); /* id 1, type 0: 64-bit integer */
-    build_int(&b, 0, 8);
-    build_end(&b);
+    build_counter(&b, 1, (const char *const[3]){ "memory", "heap", "bytes in use" }, false);
 }
 
 static void captures_value(int64_t at, int value)
 {
     b.time = 1000000000 + at;
-    build_begin(&b, 9);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_int(&b, 1, 4);
-    build_zero(&b, 28);
-    build_int(&b, (uint64_t)value, 8);
-    build_zero(&b, 56);
-    build_end(&b);
+    build_value(&b, 1, (uint64_t)value);
 }
 
 static void captures_counter(void)

@@ -5,42 +5,6 @@
  */
 #include "cli/captures.h"
 
-static void captures_mark(struct builder *b, int64_t duration, const char *message)
-{
-    build_begin(b, 10);
-    build_int(b, (uint64_t)duration, 8);
-    build_text(b, "gc", 24);
-    build_text(b, "sweep", 40);
-    build_text(b, message, 0);
-    build_end(b);
-}
-
-static void captures_define(struct builder *b, uint32_t id, const char *const texts[3],
-                            bool is_real)
-{
-    build_begin(b, 8);
-    build_int(b, 1, 2);
-    build_zero(b, 6);
-    build_text(b, texts[0], 32);
-    build_text(b, texts[1], 32);
-    build_text(b, texts[2], 52);
-    build_int(b, b->is_big ? id << 8 | is_real : id | (uint32_t)is_real << 24, 4);
-    build_zero(b, 8);
-    build_end(b);
-}
-
-static void captures_value(struct builder *b, uint32_t id, uint64_t bits)
-{
-    build_begin(b, 9);
-    build_int(b, 1, 2);
-    build_zero(b, 6);
-    build_int(b, id, 4);
-    build_zero(b, 28);
-    build_int(b, bits, 8);
-    build_zero(b, 56);
-    build_end(b);
-}
-
 /* Every text that a capture can hold is an order to a terminal. */
 static const char captures_text[] = "\033[31mx\033[0m\r";
 
@@ -58,15 +22,10 @@ void captures_hostile(struct builder *b)
     build_map(b, 0x400000, 0x500000, "/\033[31mx/\033[31mx");
     for (int i = 0; i < 4; i++)
         build_sample(b, addrs, 3);
-    build_begin(b, 10);
-    build_int(b, 1000000, 8);
-    build_text(b, captures_text, 24);
-    build_text(b, captures_text, 40);
-    build_text(b, captures_text, 0);
-    build_end(b);
-    captures_define(b, 1, (const char *const[3]){ captures_text, captures_text, captures_text },
-                    false);
-    captures_value(b, 1, 7);
+    build_mark(b, 1000000, captures_text, captures_text, captures_text);
+    build_counter(b, 1, (const char *const[3]){ captures_text, captures_text, captures_text },
+                  false);
+    build_value(b, 1, 7);
     build_begin(b, 12);
     build_int(b, 1, 8);
     build_text(b, captures_text, 32);
@@ -121,30 +80,18 @@ void captures_events(struct builder *b)
     for (int i = 0; i < 20; i++) {
         char message[16];
         snprintf(message, sizeof message, "why %d", i);
-        captures_mark(b, (i + 1) * 1000000, message);
+        build_mark(b, (i + 1) * 1000000, "gc", "sweep", message);
     }
-    captures_define(b, 7, (const char *const[3]){ "gc", "heap", "bytes" }, false);
-    captures_define(b, 8, (const char *const[3]){ "app", "load", "" }, true);
+    build_counter(b, 7, (const char *const[3]){ "gc", "heap", "bytes" }, false);
+    build_counter(b, 8, (const char *const[3]){ "app", "load", "" }, true);
     for (int i = 0; i < 5; i++)
-        captures_value(b, 7, (uint64_t)(i == 3 ? -3 : heap[i]));
+        build_value(b, 7, (uint64_t)(i == 3 ? -3 : heap[i]));
     memcpy(bits, load, sizeof bits);
-    captures_value(b, 8, bits[0]);
-    captures_value(b, 8, bits[1]);
+    build_value(b, 8, bits[0]);
+    build_value(b, 8, bits[1]);
     build_process(b, "host script.x");
     captures_names(b);
     captures_samples(b);
-}
-
-/* A mark that lasts `ms` and begins at the present moment. */
-static void captures_span(struct builder *b, const char *group, const char *name, int ms,
-                          const char *message)
-{
-    build_begin(b, 10);
-    build_int(b, (uint64_t)ms * 1000000, 8);
-    build_text(b, group, 24);
-    build_text(b, name, 40);
-    build_text(b, message, 0);
-    build_end(b);
 }
 
 static const char captures_reattached[] =
@@ -230,17 +177,17 @@ static void captures_crowd_of(struct builder *b, bool is_big)
             b->tid = 1000 + i;
             build_sample(b, addrs + i % 3, 6 - i % 3);
             if (i % 10 == 0)
-                captures_span(b, i % 20 ? "loop" : "gc", k % 2 ? "inner" : "outer", 5 - k,
-                              k ? "" : "m");
+                build_mark(b, (5 - k) * 1000000, i % 20 ? "loop" : "gc",
+                           k % 2 ? "inner" : "outer", k ? "" : "m");
         }
     b->pid = 100;
     captures_losses(b, captures_reattached);
     captures_others(b);
     b->pid = 101;
     captures_losses(b, "thread id=4 tid=1001 name=other expirations=3 kept=2 lost_blocked=1\n");
-    captures_define(b, 3, (const char *const[3]){ "loop", "depth", "turns" }, false);
+    build_counter(b, 3, (const char *const[3]){ "loop", "depth", "turns" }, false);
     for (uint64_t i = 0; i < 5; i++)
-        captures_value(b, 3, i * i);
+        build_value(b, 3, i * i);
 }
 
 void captures_crowd(struct builder *b)

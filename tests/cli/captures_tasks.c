@@ -147,12 +147,7 @@ static void tasks_mark(struct builder *b)
 {
     uint64_t now = b->time;
     b->time = tasks_time(24);
-    build_begin(b, 10);
-    build_int(b, 5 * MS, 8);
-    build_text(b, "app", 24);
-    build_text(b, "click", 40);
-    build_text(b, "the button", 0);
-    build_end(b);
+    build_mark(b, 5 * MS, "app", "click", "the button");
     b->time = now;
 }
 

@@ -67,43 +67,13 @@ static void large_edges(uint32_t n)
     large_chunk();
 }
 
-static void large_mark(uint32_t us)
-{
-    build_begin(&b, 10);
-    build_int(&b, (uint64_t)us * 1000, 8);
-    build_text(&b, "gc", 24);
-    build_text(&b, "sweep", 40);
-    build_text(&b, "", 0);
-    build_end(&b);
-}
-
-static void large_value(uint64_t value)
-{
-    build_begin(&b, 9);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_int(&b, 1, 4);
-    build_zero(&b, 28);
-    build_int(&b, value, 8);
-    build_zero(&b, 56);
-    build_end(&b);
-}
-
 static void large_events(uint32_t n)
 {
-    build_begin(&b, 8);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_text(&b, "heap", 32);
-    build_text(&b, "used", 32);
-    build_text(&b, "bytes", 52);
-    build_int(&b, 1, 4);
-    build_zero(&b, 8);
-    build_end(&b);
+    build_counter(&b, 1, (const char *const[3]){ "heap", "used", "bytes" }, false);
     for (uint32_t i = 1; i <= n; i++) {
         /* 1, n, 2, n - 1 ...: no part of the file has all the long ones. */
-        large_mark(i % 2 ? (i + 1) / 2 : n - i / 2 + 1);
-        large_value(i == 10 ? 1 : i == n - 9 ? 10 * n : n + i % 7);
+        build_mark(&b, 1000ll * (i % 2 ? (i + 1) / 2 : n - i / 2 + 1), "gc", "sweep", "");
+        build_value(&b, 1, i == 10 ? 1 : i == n - 9 ? 10 * n : n + i % 7);
     }
     build_jit(&b, build_tag(1), "main");
     build_sample(&b, (uint64_t[]){ build_tag(1) }, 1);

@@ -81,11 +81,6 @@ row 'STATE'
 run report --by syscall states.cap
 row 'SYSTEM CALL'
 
-run dump states.cap
-has 'weight 10, cpu_ns 0, asleep in read, descriptor 7, for 0.001500 s'
-has 'in a wait of the host: the big lock'
-has ', waiting for a processor'
-
 # Too few samples for advice; then 20 of 40.
 run report --state running states.cap
 hasnt 'Threads that had work'

@@ -117,38 +117,12 @@ static void kinds_tables(const struct kinds_names *n)
     build_chunk(&b, "jsprof/frames", data, at);
 }
 
-static void kinds_mark(const struct kinds_names *n, int64_t duration)
-{
-    build_begin(&b, 10);
-    build_int(&b, (uint64_t)duration, 8);
-    build_text(&b, n->group, 24);
-    build_text(&b, n->mark, 40);
-    build_text(&b, n->message, 0);
-    build_end(&b);
-}
-
 static void kinds_counter(const struct kinds_names *n)
 {
     static const uint64_t values[3] = { 1000, 400, 2500 };
-    build_begin(&b, 8);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_text(&b, n->group, 32);
-    build_text(&b, n->counter, 32);
-    build_text(&b, "bytes in use", 52);
-    build_int(&b, 7, 4);
-    build_zero(&b, 8);
-    build_end(&b);
-    for (int i = 0; i < 3; i++) {
-        build_begin(&b, 9);
-        build_int(&b, 1, 2);
-        build_zero(&b, 6);
-        build_int(&b, 7, 4);
-        build_zero(&b, 28);
-        build_int(&b, values[i], 8);
-        build_zero(&b, 56);
-        build_end(&b);
-    }
+    build_counter(&b, 7, (const char *const[3]){ n->group, n->counter, "bytes in use" }, false);
+    for (int i = 0; i < 3; i++)
+        build_value(&b, 7, values[i]);
 }
 
 static void kinds_write(const struct kinds_names *n)
@@ -164,8 +138,8 @@ static void kinds_write(const struct kinds_names *n)
     build_map(&b, 0x400000, 0x500000, "/srv/bin/host");
     build_map(&b, 0x7f0000000000u, 0x7f0000010000u, "/usr/lib/libc.so.6");
     kinds_tables(n);
-    kinds_mark(n, 2000000);
-    kinds_mark(n, 0);
+    build_mark(&b, 2000000, n->group, n->mark, n->message);
+    build_mark(&b, 0, n->group, n->mark, n->message);
     kinds_samples();
     kinds_counter(n);
     size_t at = 2 + build_varint(block + 2, kinds_count);

@@ -97,8 +97,12 @@ static void fuzz_inside(const jsprof_read_listing *l)
 {
     jsprof_read_inside inside = { .size = sizeof inside };
     uint64_t rows = 0;
-    if (jsprof_read_listing_of(l, &inside) == 0)
+    if (jsprof_read_listing_of(l, &inside) == 0) {
         fuzz_text(inside.file);
+        if (inside.in_lines > inside.self || inside.in_rows > inside.self ||
+            inside.self > inside.total || inside.total > inside.value)
+            abort();
+    }
     FUZZ_ROWS(jsprof_read_block, jsprof_read_listing_blocks(l, i, &row, 1), rows += row.n);
     if (rows != (uint64_t)jsprof_read_listing_rows(l, 0, NULL, 0))
         abort();
@@ -142,11 +146,15 @@ static void fuzz_tables(jsprof_reader *r)
     jsprof_read_tree *t;
     for (size_t by = 0; by < sizeof bys / sizeof *bys; by++) {
         const jsprof_read_order order = { .size = sizeof order, .by = bys[by], .sort = "total" };
+        jsprof_read_sum sum = { .size = sizeof sum };
         if (jsprof_read_functions_open(&f, r, &order, NULL) < 0)
             return;
+        jsprof_read_functions_sum(f, &sum);
         FUZZ_ROWS(jsprof_read_function, jsprof_read_function_rows(f, i, &row, 1), {
             fuzz_text(row.name);
             fuzz_text(row.path);
+            if (row.total_samples > sum.samples || (!by && row.self_samples > row.total_samples))
+                abort();
             if (!by && i < 3)
                 fuzz_function(r, &row);
         });
@@ -365,8 +373,9 @@ static void fuzz_compare(jsprof_reader *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     jsprof_read_filter filters[] = {
-        { .only = "a|b" }, { .flags = JSPROF_READ_NATIVE }, { .flags = JSPROF_READ_VM },
-        { .category = "library", .flags = JSPROF_READ_HIDE_SYSTEM }, { .state = "asleep" },
+        { .only = "a|b" }, { .under = "main" }, { .flags = JSPROF_READ_NATIVE },
+        { .flags = JSPROF_READ_VM }, { .state = "asleep" },
+        { .category = "library", .flags = JSPROF_READ_HIDE_SYSTEM },
         { .thread = "100", .flags = JSPROF_READ_COLLAPSE_RECURSION },
     };
     jsprof_read_input in = { .size = sizeof in, .bytes = size ? data : (const void *)"",

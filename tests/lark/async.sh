@@ -1,6 +1,7 @@
 #!/bin/sh
-# lark/async.sh - samples know the task that ran: `report --by task`, `--under-task` and `tree
-# --async` put the time of a program's timers and promises where the program spent it.
+# lark/async.sh - `jsprof loop` has every run of a program's timers and promises, `jsprof causes`
+# names who made them, and samples know the task that ran: `report --by task`, `--under-task` and
+# `tree --async` put the time of each where the program spent it.
 #
 # SPDX-License-Identifier: MIT
 set -eu
@@ -34,6 +35,42 @@ render='promise render (loop.lark:12)'
 all=$("$jsprof" report --idle --csv --by kind "$tmp/a.cap" |
     awk -F , 'NR > 1 { sum += $2 } END { print sum }')
 is 'sum of all tasks' "$(of 2 '')" "$all"
+
+# Each kind and name, with how many tasks were made and how often they ran.
+"$jsprof" loop --csv "$tmp/a.cap" | tr -d '"' | cut -d , -f 1-4 | sed 1d |
+    grep -v '^interval,' | sort >"$tmp/seen"
+cat >"$tmp/expected" <<END
+promise,parse (loop.lark:11),200,200
+promise,render (loop.lark:12),200,200
+promise,show (loop.lark:13),200,200
+timeout,finish (loop.lark:29),1,1
+timeout,tick (loop.lark:22),200,200
+END
+diff "$tmp/expected" "$tmp/seen" || bad=1
+
+# show was made by tick, as were the others, and could run when render had.
+"$jsprof" causes --limit 0 "$tmp/a.cap" 'promise show' >"$tmp/causes"
+is 'made ready by' "$(sed -n 's/^ *made ready by //p' "$tmp/causes" | sort -u)" \
+    'promise render (loop.lark:12)'
+is 'made by' "$(grep -A 3 '^  promise show' "$tmp/causes" | sed -n 's/^  by \(.*:22)\).*/\1/p' |
+    sort -u)" 'timeout tick (loop.lark:22)'
+
+# A timer's delay counts from the moment for which it was set, also of each repetition: it is less
+# than the time for which it was asked, or the machine was away for so long.
+cat >"$tmp/timers.lark" <<'END'
+let left = 4;
+let number = 0;
+fn again(unused) { left -= 1; if left == 0 { cancel(number); } return nil; }
+fn once(unused) { return nil; }
+number = every(300, again, nil);
+after(1000, once, nil);
+END
+printf 'interval 4 4 1\ntimeout 1 1 1\n' >"$tmp/expected"
+"$B/bin/lark" --profile-output="$tmp/t.cap" --profile-tasks "$tmp/timers.lark"
+"$jsprof" loop --csv "$tmp/t.cap" | tr -d '"' | sed 's/([^)]*)//' |
+    awk -F , 'NR > 1 { print $1, $4, $11, ($14 < ($1 == "interval" ? 300e6 : 1000e6)) }' |
+    sort >"$tmp/timers"
+diff "$tmp/expected" "$tmp/timers" || bad=1
 
 # A part of the name chooses the samples of these tasks; tick made all promises, and beat none.
 sum() # OPTION...: self time

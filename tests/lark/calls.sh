@@ -94,25 +94,4 @@ check 'without the option nothing is counted' sh -c \
     "'$LARK' --profile-output='$SCRATCH/no.cap' '$PROGRAMS/fib.lark' 15 >/dev/null &&
      ! '$JSPROF_TOOL' calls '$SCRATCH/no.cap' 2>'$SCRATCH/err' &&
      grep -q 'no exact calls in this capture' '$SCRATCH/err'"
-
-# A host that is killed leaves the figures of its last flush, and they add up.
-killed()
-{
-    "$LARK" --profile-calls --profile-output="$SCRATCH/kill.cap" "$PROGRAMS/fib.lark" 60 &
-    pid=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        sleep 0.25
-        "$JSPROF_TOOL" calls --csv "$SCRATCH/kill.cap" >"$SCRATCH/kill.csv" 2>/dev/null &&
-            grep -q '^"fib",.*,5,vm,[0-9]\{7,\},' "$SCRATCH/kill.csv" && break
-    done
-    kill -9 $pid
-    wait $pid 2>/dev/null
-    "$JSPROF_TOOL" calls "$SCRATCH/kill.cap" >"$SCRATCH/kill.txt" &&
-        "$JSPROF_TOOL" calls --json "$SCRATCH/kill.cap" >"$SCRATCH/kill.json" &&
-        grep -q 'Killed or still running: as of ' "$SCRATCH/kill.txt" &&
-        grep -Eq '^ +[0-9,]{9,} .* fib ' "$SCRATCH/kill.txt" &&
-        grep -Eq '^ +1 .* main ' "$SCRATCH/kill.txt"
-}
-check 'a killed host leaves its counts' killed
-cat "$SCRATCH/check.out"
 finish

@@ -37,7 +37,7 @@ done <<'END'
 1|no '-' of string|print(-"a");
 3|index 3 is outside of 0..2|let a = [1, 2, 3];\nlet i = 3;\na[i] = a[0];
 2|index 3 is outside of 0..2|let a = [1, 2, 3];\nprint(a[3]);
-2|index -1 is outside of 0..2|let a = [1, 2, 3];\nprint(a[-1]);
+1|index -1 is outside of 0..0|fn f(a, i) { return a[i]; } f([1], -1);
 1|an index is an int, not double|print([1][0.0]);
 1|no index into int|print(1[0]);
 1|index -1 is outside of 0..2|print("abc"[-1]);

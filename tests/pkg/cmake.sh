@@ -40,7 +40,7 @@ cmake_minimum_required(VERSION 3.13)
 project(reads C)
 find_package(jsprof 0.1 REQUIRED)
 foreach(kind read read_static)
-    add_executable(\${kind} "$SRCDIR/tests/read/show.c")
+    add_executable(\${kind} "$SRCDIR/tests/bench/functions.c")
     target_link_libraries(\${kind} PRIVATE jsprof::\${kind})
 endforeach()
 END
@@ -48,7 +48,7 @@ END
     -Djsprof_DIR="$tmp/in/lib/here/cmake/jsprof" && cmake --build "$tmp/reads/made"; } \
     >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail 'programs that read captures'; }
 for kind in read read_static; do
-    "$tmp/reads/made/$kind" report "$tmp/installed.cap" | grep -q 'render (script.x' ||
+    "$tmp/reads/made/$kind" "$tmp/installed.cap" | grep -q 'render (script.x' ||
         fail "$kind: no function of the host"
 done
 ! cmake -S examples/cmake -B "$tmp/not" -DCMAKE_C_COMPILER="$CC" >"$tmp/log" 2>&1 ||

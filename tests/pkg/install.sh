@@ -86,9 +86,9 @@ for kind in shared static; do
     # What reads the capture, and both libraries in one program.
     f=$(flags $kind jsprof-read)
     [ $kind = shared ] || f=$(echo "$f" | sed 's/-ljsprof-read/-l:libjsprof-read.a/')
-    $CC -std=c11 -Wall -Wextra ${WERROR:-} -o "$tmp/read-$kind" tests/read/show.c $f ||
+    $CC -std=c11 -Wall -Wextra ${WERROR:-} -o "$tmp/read-$kind" tests/bench/functions.c $f ||
         fail "$kind reader does not build"
-    LD_LIBRARY_PATH=$lib "$tmp/read-$kind" report "$tmp/$kind.cap" >"$tmp/report" ||
+    LD_LIBRARY_PATH=$lib "$tmp/read-$kind" "$tmp/$kind.cap" >"$tmp/report" ||
         fail "$kind reader does not run"
     grep -q 'installed_work (host.c' "$tmp/report" || fail "the $kind reader finds no function"
 done

@@ -13,21 +13,20 @@ fail() { echo "read: $*"; cat "$tmp/log"; exit 1; }
 unset CFLAGS LDFLAGS JSPROF
 $CC -std=c11 -D_GNU_SOURCE -I"$SRCDIR/tests" -o "$tmp/captures" "$SRCDIR"/tests/cli/captures*.c
 "$tmp/captures" good >"$tmp/good.cap"
-"$B/bin/jsprof" report --csv --idle "$tmp/good.cap" >"$tmp/wanted"
-[ "$(wc -l <"$tmp/wanted")" -gt 2 ] || fail 'the command lists no functions'
 
 reads() # PROGRAM
 {
-    "$1" report "$tmp/good.cap" idle >"$tmp/ours"
-    cmp "$tmp/wanted" "$tmp/ours" || { cp "$tmp/ours" "$tmp/log"; fail "$1: other functions"; }
+    "$1" "$tmp/good.cap" >"$tmp/log"
+    [ "$(wc -l <"$tmp/log")" = 3 ] && grep -q '^50000000 50000000 work (' "$tmp/log" ||
+        fail "$1: other functions"
 }
 
 mkdir -p "$tmp/meson/subprojects"
 ln -s "$SRCDIR" "$tmp/meson/subprojects/jsprof"
-cp "$SRCDIR/tests/read/show.c" "$tmp/meson"
+cp "$SRCDIR/tests/bench/functions.c" "$tmp/meson"
 cat >"$tmp/meson/meson.build" <<'END'
 project('reads', 'c')
-executable('reads', 'show.c', dependencies: dependency('jsprof-read', fallback: 'jsprof'))
+executable('reads', 'functions.c', dependencies: dependency('jsprof-read', fallback: 'jsprof'))
 END
 (cd "$tmp/meson" && CC=$CC meson setup --force-fallback-for=jsprof-read build . &&
     ninja -C build reads) >"$tmp/log" 2>&1 || fail 'Meson'
@@ -38,7 +37,7 @@ cat >"$tmp/cmake/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.13)
 project(reads C)
 add_subdirectory("$SRCDIR" jsprof EXCLUDE_FROM_ALL)
-add_executable(reads "$SRCDIR/tests/read/show.c")
+add_executable(reads "$SRCDIR/tests/bench/functions.c")
 target_link_libraries(reads jsprof::read)
 END
 { CC=$CC cmake -S "$tmp/cmake" -B "$tmp/cmake/made" &&

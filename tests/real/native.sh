@@ -5,22 +5,9 @@
 # SPDX-License-Identifier: MIT
 . "$SRCDIR/tests/cli/lib.sh"
 
-run info merged.cap
-row 'C stacks >99.9% whole, <0.1% ended in code without tables, <0.1% ended where'
-row 'VM frames 7 made no sense: entered in a function that has returned'
 run info good.cap
 hasnt 'C stacks'
 
-run report merged.cap
-row '50.0% 25.0 2.00 ms 2 75.0% 3.00 ms ████████░░░░ vm work'
-row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ native helper [host]'
-row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ synth [interpreter]'
-hasnt run_loop
-is_err ''
-run report --native merged.cap
-row '75.0% 21.7 3.00 ms 3 100.0% 4.00 ms █'
-row 'native run_loop [host]'
-hasnt '[interpreter]'
 run report --vm merged.cap
 row '75.0% 21.7 3.00 ms 3 75.0% 3.00 ms ████████████ vm work'
 row '25.0% 21.7 1.00 ms 1 25.0% 1.00 ms ████ synth [no VM frame]'
@@ -30,11 +17,6 @@ tail -n +4 out | head -n 5 | awk '{ print $1, $NF }' >shape
 printf '%s\n' 'TOTAL FUNCTION' '75.0% main' '75.0% (/srv/app/start.js:1:1)' \
     '75.0% (/srv/app/lib/deep/inside/work.js:20:3)' '25.0% helper' | cmp -s - shape ||
     wrong 'has another shape'
-run tree --native merged.cap
-row '75.0% 3.00 ms 50.0% run_loop'
-run dump merged.cap
-row '0000000000401020 run_loop /srv/bin/host+0x1020 (interpreter)'
-[ "$(grep -c '(interpreter)' out)" = 7 ] || wrong 'does not mark 7 frames'
 run report --native --vm merged.cap
 is_rc 2
 is_err 'jsprof report: --native and --vm exclude each other (try: jsprof report --help)'

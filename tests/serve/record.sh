@@ -171,20 +171,6 @@ is_rc 2
 says '--stalls wants a time from 1us to 3600s, such as 16ms, not "5"'
 stop $pid
 
-# What the program does not report is refused in one line, and no file is left.
-start "$lark" --profile-control spin.lark
-for ask in '--stalls 16ms' --tasks; do
-    run record $ask -o no.cap $pid
-    is_rc 1
-    says 'the program has reported no tasks and no turns of a loop'
-done
-run record --alloc -o no.cap $pid
-is_rc 1
-says 'the process samples no allocations: it was not started with JSPROF_ALLOC'
-[ "$(echo no.cap*)" = 'no.cap*' ] || wrong "leaves $(echo no.cap*)"
-[ "$(wc -l <err)" = 1 ] || wrong 'says more than one line'
-stop $pid
-
 # A process that is stopped gives no answer, and nothing waits for ever.
 start "$lark" --profile-control spin.lark
 halt()

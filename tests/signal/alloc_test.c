@@ -143,7 +143,6 @@ TEST(shares_and_sums_are_right_within_chance)
         CHECK(is_near((double)host_weight(&h, "one"), one.blocks, one.blocks_variance));
         CHECK_EQ(h.profile.heap.every, EVERY);
     }
-    host_free(&h);
 }
 
 /* Large blocks are nearly all sampled; each counts for little more than its own size. */
@@ -156,7 +155,6 @@ TEST(a_large_block_counts_for_its_own_size)
         CHECK_EQ(value_of("large"), 100 * 4096);
         CHECK_EQ(host_weight(&h, "large"), 1);
     }
-    host_free(&h);
 }
 
 TEST(live_bytes_are_those_that_remain)
@@ -186,7 +184,6 @@ TEST(live_bytes_are_those_that_remain)
         CHECK_EQ(h.profile.value, reported);
         CHECK_EQ(h.profile.samples, 2 * KEPT);
     }
-    host_free(&h);
     for (int i = 0; i < KEPT; i++)
         if (i % 4)
             free(kept[i]);
@@ -212,7 +209,6 @@ TEST(a_block_that_moved_is_found_where_it_is)
         CHECK_EQ(value_of("stays"), 200);
         CHECK_EQ(h.profile.heap.n_freed, 2);
     }
-    host_free(&h);
 }
 
 static void *other_thread(void *blocks)
@@ -240,7 +236,6 @@ TEST(another_thread_may_free_a_block)
     pthread_join(host_thread(other_thread, blocks), NULL);
     if (measured(JSP_VALUE_LIVE))
         CHECK_EQ(h.profile.samples, KEPT);
-    host_free(&h);
 }
 
 TEST(without_the_option_and_outside_of_a_run_nothing_is_sampled)
@@ -251,7 +246,6 @@ TEST(without_the_option_and_outside_of_a_run_nothing_is_sampled)
     drop(take(1 << 30));
     if (measured(JSP_VALUE_ALLOC))
         CHECK_EQ(h.profile.heap.n_allocated + bytes_told(), 0);
-    host_free(&h);
     if (!began(ALL, 0))
         return;
     drop(take(64));
@@ -264,7 +258,6 @@ TEST(without_the_option_and_outside_of_a_run_nothing_is_sampled)
         CHECK_EQ(h.profile.value, 64 + 256);
         CHECK_EQ(bytes_told(), 64 + 256);
     }
-    host_free(&h);
 }
 
 TEST(every_sample_is_in_the_file_or_counted_as_lost)
@@ -283,7 +276,6 @@ TEST(every_sample_is_in_the_file_or_counted_as_lost)
         CHECK(h.profile.samples + h.profile.heap.n_freed + lost <= 2 * BLOCKS);
         CHECK_EQ(bytes_told(), 64 * (uint64_t)BLOCKS);
     }
-    host_free(&h);
 }
 
 /* Blocks that find no room in the table of live ones are counted. */
@@ -303,7 +295,6 @@ TEST(a_full_table_is_told)
         CHECK(v.sum.alloc_untold >= BLOCKS / 4);
         CHECK_EQ(h.profile.samples, v.sum.alloc_untold);
     }
-    host_free(&h);
 }
 
 /* The timer's handler uses the same memory: its samples stay what they are. */
@@ -320,7 +311,6 @@ TEST(samples_of_time_do_not_mix_with_those_of_allocations)
         host_burn_ms(1);
     }
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(h.profile.samples > 0);
         CHECK_EQ(h.profile.heap.n_allocated, blocks);
     }
@@ -328,7 +318,6 @@ TEST(samples_of_time_do_not_mix_with_those_of_allocations)
         CHECK_EQ(h.profile.value, reported);
         CHECK_EQ(value_of("vm"), reported);
     }
-    host_free(&h);
 }
 
 static _Atomic uint32_t spin_ends;
@@ -371,14 +360,12 @@ TEST(allocations_after_a_wait_for_a_processor_are_not_freed_by_it)
     sched_setaffinity(0, sizeof all, &all);
     pthread_join(spinner, NULL);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %llu blocks, %llu times waiting\n", (unsigned long long)blocks,
                (unsigned long long)h.profile.by_state[JSP_STATE_WAITING]);
         CHECK(h.profile.heap.n_allocated + samples_lost() >= blocks);
         CHECK(h.profile.heap.n_allocated <= blocks);
         CHECK(h.profile.heap.n_freed <= blocks);
     }
-    host_free(&h);
 }
 
 static int in_child(void)
@@ -398,7 +385,6 @@ TEST(a_forked_child_goes_on_without_the_session)
     drop(take_as("parent", 64));
     if (measured(JSP_VALUE_ALLOC))
         CHECK_EQ(h.profile.value, 64);
-    host_free(&h);
 }
 
 /* A thread that outlives its session allocates on. */
@@ -411,7 +397,6 @@ TEST(a_thread_without_its_session_reports_to_nobody)
         CHECK(!me->alloc_homes);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 TEST(while_paused_a_sample_has_native_frames_alone)
@@ -427,7 +412,6 @@ TEST(while_paused_a_sample_has_native_frames_alone)
         CHECK_EQ(h.profile.value, 64);
         CHECK_EQ(value_of("vm"), 0);
     }
-    host_free(&h);
 }
 
 enum { INSIDE = 100 };
@@ -463,7 +447,6 @@ TEST(a_block_that_a_callback_frees_is_counted_as_lost)
     if (measured(JSP_VALUE_LIVE))
         CHECK_EQ(samples_lost(), INSIDE);
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 TEST(a_free_of_null_ends_where_a_sampled_block_has_its_home)
@@ -490,7 +473,6 @@ TEST(a_free_of_null_ends_where_a_sampled_block_has_its_home)
         CHECK_EQ(live, 1 << 20);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 TEST_MAIN()

@@ -6,7 +6,6 @@
 #include "host.h"
 
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "alarms.h"
 
@@ -14,6 +13,7 @@ enum { HZ = 1000, STORM_HZ = 10000, SMALL_RING = 1 << 14, BLOCKS = 64, TASK_LINK
        PATIENCE = 60000 };
 
 static struct host h;
+static jsprof_thread *me;
 static _Atomic uint32_t n_drained;
 
 /* The sanitizer's own alternate stack would be one reason for a thread. */
@@ -76,7 +76,7 @@ static void drained(void (*work)(void), uint32_t n)
         work();
 }
 
-static bool begin(uint32_t hz, int clock, jsprof_thread **me)
+static bool begin(uint32_t hz, int clock)
 {
     jsprof_options o = host_options(hz, clock);
     o.flags |= JSPROF_NO_THREAD;
@@ -84,10 +84,10 @@ static bool begin(uint32_t hz, int clock, jsprof_thread **me)
     o.on_drain = on_drain;
     o.on_drain_data = &h.prof;
     host_recount(&n_drained);
-    return host_begin_with(&h, o, me);
+    return host_begin_with(&h, o, &me);
 }
 
-static void end(jsprof_thread *me)
+static void end(void)
 {
     CHECK_EQ(jsprof_thread_detach(me), 0);
     host_finish(&h);
@@ -95,25 +95,23 @@ static void end(jsprof_thread *me)
 
 TEST(capture_grows_though_there_is_no_thread)
 {
-    jsprof_thread *me;
     if (HOST_LATE) {
         SKIP("the thread sanitizer has a thread of its own");
         return;
     }
-    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+    if (!begin(HZ, JSPROF_CLOCK_CPU))
         return;
     for (off_t early = n_written(); n_written() == early;)
         host_burn_ms(10);
     CHECK(has_threads(1));
     CHECK(host_counted(&n_drained) > 0);
-    end(me);
+    end();
     CHECK_EQ(h.stats.lost_ring, 0);
 }
 
 TEST(flush_stop_and_start_again_need_no_thread)
 {
-    jsprof_thread *me;
-    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+    if (!begin(HZ, JSPROF_CLOCK_CPU))
         return;
     off_t empty = n_written();
     host_sampled(&h, 5);
@@ -125,49 +123,44 @@ TEST(flush_stop_and_start_again_need_no_thread)
     host_sampled(&h, 5);
     CHECK_EQ(jsprof_stop(h.prof), 0);
     CHECK(n_written() > first);
-    end(me);
+    end();
 }
 
 /* -- Where a thread is needed ------------------------------------------------------ */
 
 static void *burn(void *arg)
 {
-    jsprof_thread *me;
-    bool is_attached = jsprof_thread_attach(h.prof, "second", &me) == 0;
+    jsprof_thread *own;
+    bool is_attached = jsprof_thread_attach(h.prof, "second", &own) == 0;
     *(bool *)arg = has_threads(HOST_LATE ? 4 : 3);
     host_burn_ms(100);
     if (is_attached)
-        jsprof_thread_detach(me);
+        jsprof_thread_detach(own);
     return NULL;
 }
 
 TEST(second_thread_that_is_sampled_brings_one)
 {
-    jsprof_thread *me;
     bool is_there = false;
-    if (!begin(HZ, JSPROF_CLOCK_CPU, &me))
+    if (!begin(HZ, JSPROF_CLOCK_CPU))
         return;
     pthread_t t = host_thread(burn, &is_there);
     host_burn_ms(100);
     pthread_join(t, NULL);
     CHECK(is_there);
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    if (host_close(&h)) {
-        host_check(&h);
+    if (host_close(&h))
         CHECK_EQ(h.profile.n_threads, 2);
-    }
-    host_free(&h);
 }
 
 TEST(program_on_an_alternate_stack_gets_one)
 {
     static char stack[1 << 16];
     stack_t ours = { .ss_sp = stack, .ss_size = sizeof stack }, none = { .ss_flags = SS_DISABLE };
-    jsprof_thread *me;
     CHECK_EQ(sigaltstack(&ours, NULL), 0);
-    if (begin(HZ, JSPROF_CLOCK_CPU, &me)) {
+    if (begin(HZ, JSPROF_CLOCK_CPU)) {
         CHECK(has_threads(HOST_LATE ? 3 : 2));
-        end(me);
+        end();
     }
     CHECK_EQ(sigaltstack(&none, NULL), 0);
 }
@@ -175,7 +168,6 @@ TEST(program_on_an_alternate_stack_gets_one)
 /* Nobody reads it, so a write by the program itself would be its last. */
 TEST(pipe_that_makes_who_writes_wait_brings_one)
 {
-    jsprof_thread *me;
     jsprof_options o = host_options(HZ, JSPROF_CLOCK_CPU);
     int ends[2];
     CHECK_EQ(pipe(ends), 0);
@@ -212,13 +204,12 @@ static void allocate(void)
 
 TEST(allocator_is_whole_whenever_the_handler_calls_it)
 {
-    jsprof_thread *me;
-    if (!begin(STORM_HZ, JSPROF_CLOCK_WALL, &me))
+    if (!begin(STORM_HZ, JSPROF_CLOCK_WALL))
         return;
     alarms(nested, 1500);
     drained(allocate, 20);
     alarms(NULL, 0);
-    end(me);
+    end();
     CHECK(h.stats.kept > 0);
 }
 
@@ -249,12 +240,11 @@ static void deep(int signo, siginfo_t *info, void *ucontext)
 
 TEST(nobody_drains_in_a_handler_that_no_walk_comes_out_of)
 {
-    jsprof_thread *me;
     if (HOST_LATE) {
         SKIP("the thread sanitizer calls handlers where it likes");
         return;
     }
-    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+    if (!begin(HZ, JSPROF_CLOCK_WALL))
         return;
     n_before = n_after = UINT32_MAX;
     alarms(deep, 10000);
@@ -262,7 +252,7 @@ TEST(nobody_drains_in_a_handler_that_no_walk_comes_out_of)
         host_burn_ms(1);
     alarms(NULL, 0);
     CHECK_EQ(n_after, n_before);
-    end(me);
+    end();
 }
 
 /* It may lie anywhere, also in a frame: then the thread's stack is around it. */
@@ -270,12 +260,11 @@ TEST(nobody_drains_on_a_small_stack_within_the_threads_own)
 {
     char small[1 << 14];
     stack_t ours = { .ss_sp = small, .ss_size = sizeof small }, none = { .ss_flags = SS_DISABLE };
-    jsprof_thread *me;
     if (HOST_LATE) {
         SKIP("the thread sanitizer calls handlers where it likes");
         return;
     }
-    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+    if (!begin(HZ, JSPROF_CLOCK_WALL))
         return;
     host_burn_ms(10);
     CHECK_EQ(sigaltstack(&ours, NULL), 0);
@@ -283,7 +272,7 @@ TEST(nobody_drains_on_a_small_stack_within_the_threads_own)
     host_burn_ms(100);
     CHECK_EQ(host_counted(&n_drained), before);
     CHECK_EQ(sigaltstack(&none, NULL), 0);
-    end(me);
+    end();
 }
 
 enum { FINE = 7 };
@@ -291,24 +280,18 @@ enum { FINE = 7 };
 /* A cancelled thread ends in a write. */
 static int cancelled(void)
 {
-    jsprof_thread *me;
-    if (!begin(HZ, JSPROF_CLOCK_WALL, &me))
+    if (!begin(HZ, JSPROF_CLOCK_WALL))
         return 0;
     pthread_cancel(pthread_self());
     drained(host_burn_one, 3);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    end(me);
+    end();
     return FINE;
 }
 
 TEST(thread_that_is_cancelled_does_not_end_in_the_handler)
 {
-    int status;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cancelled());
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == FINE);
+    CHECK_EQ(host_in_child(cancelled), FINE);
 }
 
 TEST_MAIN()

@@ -131,15 +131,9 @@ static void rows_of_a_session(uint32_t flags)
 #endif
 }
 
-TEST(session_makes_the_rows_of_the_objects_that_its_samples_have_met)
-{
-    rows_of_a_session(0);
-}
-
-TEST(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met)
-{
-    rows_of_a_session(JSPROF_NO_THREAD);
-}
+TEST_OF(session_makes_the_rows_of_the_objects_that_its_samples_have_met, rows_of_a_session(0))
+TEST_OF(session_without_a_thread_makes_the_rows_of_the_objects_that_its_samples_have_met,
+        rows_of_a_session(JSPROF_NO_THREAD))
 
 TEST(session_that_ends_makes_no_rows_and_a_later_run_makes_them)
 {

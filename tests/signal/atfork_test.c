@@ -12,6 +12,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+static struct host h;
+
 enum { PATIENCE = 480 };
 
 /* What the program answered; 142: it hung. */
@@ -59,7 +61,6 @@ static int child_has_a_session(void)
 enum place { PREPARE, PARENT, CHILD, PLACES };
 
 static struct {
-    struct host h;
     int (*call)(jsprof *p);
     enum place place;
     bool armed;
@@ -71,7 +72,7 @@ static void act(enum place place)
     if (!at_fork.armed || place != at_fork.place)
         return;
     at_fork.armed = false;
-    at_fork.answer = at_fork.call(at_fork.h.prof);
+    at_fork.answer = at_fork.call(h.prof);
 }
 
 static void act_prepare(void)
@@ -99,9 +100,9 @@ static int fork_with_handlers(void)
     jsprof_thread *me;
     if (handlers_are_older)
         pthread_atfork(act_prepare, act_parent, act_child);
-    if (host_open_with(&at_fork.h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
-        jsprof_thread_attach(at_fork.h.prof, "main", &me) != 0 ||
-        jsprof_start(at_fork.h.prof) != 0)
+    if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
+        jsprof_thread_attach(h.prof, "main", &me) != 0 ||
+        jsprof_start(h.prof) != 0)
         return 1;
     if (!handlers_are_older)
         pthread_atfork(act_prepare, act_parent, act_child);
@@ -117,7 +118,7 @@ static int fork_with_handlers(void)
     if (answer == 0 && at_fork.place != CHILD)
         answer = at_fork.answer;
     if (answer == 0 && (at_fork.place == CHILD || at_fork.call != jsprof_close))
-        answer = jsprof_close(at_fork.h.prof);
+        answer = jsprof_close(h.prof);
     return answer;
 }
 
@@ -135,15 +136,8 @@ static void try_handlers(int (*call)(jsprof *p))
         }
 }
 
-TEST(fork_handlers_that_close_the_session_return)
-{
-    try_handlers(jsprof_close);
-}
-
-TEST(fork_handlers_that_stop_the_session_return)
-{
-    try_handlers(jsprof_stop);
-}
+TEST_OF(fork_handlers_that_close_the_session_return, try_handlers(jsprof_close))
+TEST_OF(fork_handlers_that_stop_the_session_return, try_handlers(jsprof_stop))
 
 /* -- A lock of the host's ---------------------------------------------------------- */
 
@@ -186,7 +180,6 @@ static void *work_under_host_lock(void *prof)
 
 static int fork_beside_a_worker(void)
 {
-    struct host h;
     jsprof_thread *me;
     pthread_atfork(take_host_lock, give_host_lock, give_host_lock);
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
@@ -262,7 +255,6 @@ static int fork_at_any_moment(void)
 {
     static void *(*const others[])(void *) = { make_functions, make_sessions, come_and_go };
     pthread_t threads[3];
-    struct host h;
     int answer = 0;
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
         jsprof_start(h.prof) != 0)
@@ -304,7 +296,6 @@ static int child_frees(jsprof *parents)
 
 static int fork_while_counting(void)
 {
-    struct host h;
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
         jsprof_calls_set(h.prof, JSPROF_CALLS_COUNT) != 0)
         return 1;
@@ -380,7 +371,6 @@ static int child_looks(void)
 
 static int fork_beside_a_look(void)
 {
-    struct host h;
     int answer = 0;
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) != 0 ||
         jsprof_start(h.prof) != 0)

@@ -13,7 +13,7 @@ TEST(file_says_what_counting_one_call_takes)
 {
     static struct jsp_read_defects defects;
     struct jsp_exact exact;
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
         return;
     jsprof_enter(me, f);
@@ -23,9 +23,7 @@ TEST(file_says_what_counting_one_call_takes)
         CHECK(exact.commit[JSP_WIRE_COMMIT_LEAVE_COST] > 0);
         jsp_exact_free(&exact);
     }
-    host_free(&h);
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    jsprof_function_free(f);
 }
 
 /* As longjmp does: only the frame that is jumped out of is left by name. */
@@ -52,9 +50,9 @@ static void jump_out(const jsprof_function *f, const jsprof_function *inner, boo
 TEST(time_after_a_jump_out_of_frames_is_not_theirs)
 {
     static const uint32_t modes[] = { JSPROF_CALLS_COUNT | JSPROF_CALLS_TIME, JSPROF_CALLS_ALL };
-    jsprof_function *root = calls_function("root", JSPROF_KIND_VM);
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
-    jsprof_function *inner = calls_function("inner", JSPROF_KIND_VM);
+    jsprof_function *root = calls_function("root");
+    jsprof_function *f = calls_function("f");
+    jsprof_function *inner = calls_function("inner");
     for (int i = 0; i < 4; i++) {
         if (!calls_begin(&h, &me, modes[i / 2]))
             return;
@@ -67,12 +65,8 @@ TEST(time_after_a_jump_out_of_frames_is_not_theirs)
         CHECK_EQ(calls_row(&calls, "f").calls, 1);
         CHECK_EQ(calls_row(&calls, "inner").calls, 2);
         CHECK_EQ(calls.underflows, 0);
-        jsprof_calls_free(&calls);
         calls_end(&h, me);
     }
-    jsprof_function_free(inner);
-    jsprof_function_free(f);
-    jsprof_function_free(root);
 }
 
 TEST_MAIN()

@@ -7,7 +7,6 @@
 
 #include <sched.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 static struct host h;
 static jsprof_thread *me;
@@ -66,7 +65,7 @@ TEST(call_without_a_function_has_a_row_of_its_own)
 TEST(leave_without_an_enter_is_counted_and_spoils_nothing)
 {
     jsprof_link link, stray = { .up = NULL };
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
         return;
     jsprof_leave(me);
@@ -79,14 +78,12 @@ TEST(leave_without_an_enter_is_counted_and_spoils_nothing)
     CHECK_EQ(calls.underflows, 2);
     CHECK_EQ(calls_row(&calls, "f").calls, 1);
     CHECK(calls_row(&calls, "f").total_ns > 4900000);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
 }
 
 TEST(label_that_was_pushed_by_name_is_no_call)
 {
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
         return;
     jsprof_enter(me, f);
@@ -98,9 +95,7 @@ TEST(label_that_was_pushed_by_name_is_no_call)
     CHECK_EQ(calls.calls, 1);
     CHECK_EQ(calls.underflows, 0);
     CHECK(calls_row(&calls, "f").self_ns > 4900000);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
 }
 
 TEST(function_that_was_freed_keeps_its_row_and_its_name)
@@ -110,7 +105,7 @@ TEST(function_that_was_freed_keeps_its_row_and_its_name)
         return;
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof name, "closure %d", i);
-        jsprof_function *f = calls_function(name, JSPROF_KIND_VM);
+        jsprof_function *f = calls_function(name);
         for (int k = 0; k <= i; k++) {
             jsprof_enter(me, f);
             jsprof_leave(me);
@@ -124,9 +119,9 @@ TEST(function_that_was_freed_keeps_its_row_and_its_name)
 
 TEST(function_that_another_session_knows_serves_this_one_as_well)
 {
-    struct host other;
+    struct host other = { 0 };
     jsprof_thread *there;
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL) ||
         !calls_begin(&other, &there, JSPROF_CALLS_COUNT))
         return;
@@ -140,7 +135,6 @@ TEST(function_that_another_session_knows_serves_this_one_as_well)
     jsprof_enter(there, f);
     CHECK_EQ(calls_of(other.prof, "f").calls, 3);
     calls_end(&other, there);
-    jsprof_function_free(f);
 }
 
 enum { DEEP = 300000, OPEN = 1 << 18 };
@@ -148,8 +142,8 @@ enum { DEEP = 300000, OPEN = 1 << 18 };
 static void too_deep(uint32_t modes)
 {
     jsprof_link *links = malloc(DEEP * sizeof *links);
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
-    jsprof_function *leaf = calls_function("leaf", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
+    jsprof_function *leaf = calls_function("leaf");
     if (!calls_begin(&h, &me, modes))
         return;
     uint64_t began = host_ns(CLOCK_MONOTONIC);
@@ -168,10 +162,7 @@ static void too_deep(uint32_t modes)
     CHECK_EQ(calls.underflows, 0);
     CHECK(calls_row(&calls, "leaf").total_ns > 1900000); /* nothing is out of step */
     CHECK(calls_row(&calls, "leaf").total_ns < 2 * passed);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
-    jsprof_function_free(leaf);
     free(links);
 }
 
@@ -190,7 +181,7 @@ TEST(edges_beyond_the_table_are_one_row_that_says_so)
     if (!calls_begin(&h, &me, JSPROF_CALLS_EDGES | JSPROF_CALLS_COUNT))
         return;
     for (int i = 0; i < WIDE; i++)
-        f[i] = calls_function("f", JSPROF_KIND_VM);
+        f[i] = calls_function("f");
     for (int i = 0; i < WIDE; i++) {
         jsprof_enter(me, f[i]);
         for (int k = 0; k < WIDE; k++) {
@@ -207,10 +198,7 @@ TEST(edges_beyond_the_table_are_one_row_that_says_so)
     CHECK_EQ(calls.n_edges, EDGES + 1);
     CHECK_EQ(calls.edges_lost, calls.calls - EDGES);
     CHECK(calls.edges[0].caller == 0 && calls.edges[0].callee == 0);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    for (int i = 0; i < WIDE; i++)
-        jsprof_function_free(f[i]);
 }
 
 static void *call_for_another(void *arg)
@@ -223,16 +211,14 @@ static void *call_for_another(void *arg)
 
 static void another_thread(uint32_t modes)
 {
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, modes))
         return;
     pthread_join(host_thread(call_for_another, f), NULL);
     jsprof_calls calls = calls_now(h.prof);
     CHECK_EQ(calls.foreign, 2);
     CHECK_EQ(calls.calls, 0);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
 }
 
 TEST(call_on_another_threads_stack_is_not_counted_but_told)
@@ -262,8 +248,8 @@ static int move_on(int turn)
 TEST(thread_that_moves_between_processors_has_the_time_that_passed)
 {
     enum { TURNS = 200 };
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
-    jsprof_function *g = calls_function("g", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
+    jsprof_function *g = calls_function("g");
     jsprof_link outer, link;
     cpu_set_t before;
     sched_getaffinity(0, sizeof before, &before);
@@ -286,10 +272,7 @@ TEST(thread_that_moves_between_processors_has_the_time_that_passed)
     CHECK(of_f.total_ns > 0);
     CHECK(of_f.self_ns + of_g.self_ns <= of_f.total_ns + 2);
     CHECK(of_f.self_ns + of_g.self_ns + 2 >= of_f.total_ns);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
-    jsprof_function_free(g);
 }
 
 static jsprof_function *handler_function;
@@ -306,11 +289,11 @@ static void on_alarm(int sig)
 
 static void in_a_handler(uint32_t modes)
 {
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     struct sigaction act = { .sa_handler = on_alarm }, before;
     struct itimerval each = { { 0, 100 }, { 0, 100 } }, none = { { 0, 0 }, { 0, 0 } };
     uint64_t n = 0;
-    handler_function = calls_function("handler", JSPROF_KIND_VM);
+    handler_function = calls_function("handler");
     handled = 0;
     if (!calls_begin(&h, &me, modes))
         return;
@@ -330,10 +313,7 @@ static void in_a_handler(uint32_t modes)
     CHECK_EQ(calls.underflows + calls.foreign % 2, 0);
     printf("# %u signals, %llu of them not counted\n", (unsigned)handled,
            (unsigned long long)calls.foreign / 2);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
-    jsprof_function_free(f);
-    jsprof_function_free(handler_function);
 }
 
 TEST(calls_of_a_signal_handler_are_counted_or_told)
@@ -344,7 +324,7 @@ TEST(calls_of_a_signal_handler_are_counted_or_told)
 
 TEST(child_of_a_fork_counts_in_a_session_of_its_own_only)
 {
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     if (!calls_begin(&h, &me, JSPROF_CALLS_ALL))
         return;
     jsprof_enter(me, f);
@@ -356,13 +336,10 @@ TEST(child_of_a_fork_counts_in_a_session_of_its_own_only)
         _exit(jsprof_calls_set(h.prof, 1) == -ECHILD &&
               jsprof_calls_snapshot(h.prof, &calls) == -ECHILD ? 0 : 1);
     }
-    int status;
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    CHECK_EQ(host_child_status(child), 0);
     jsprof_leave(me);
     CHECK_EQ(calls_of(h.prof, "f").calls, 1);
     calls_end(&h, me);
-    jsprof_function_free(f);
 }
 
 enum { TOO_MANY = 1050000, IDS = 1 << 20 };
@@ -384,20 +361,18 @@ TEST(functions_beyond_the_table_share_a_row_that_says_so)
     CHECK(calls.functions_lost >= TOO_MANY - IDS && calls.functions_lost < TOO_MANY - IDS + 2000);
     CHECK_EQ(calls_row(&calls, "[other functions]").calls, calls.functions_lost);
     CHECK_EQ(calls.n_rows, calls.calls - calls.functions_lost + 1);
-    jsprof_calls_free(&calls);
     calls_end(&h, me);
     for (int i = 0; i < TOO_MANY; i++)
         jsprof_function_free(f[i]);
     free(f);
     /* Nobody counts, so that all of their places are free again. */
-    jsprof_function *one = calls_function("one", JSPROF_KIND_VM);
+    jsprof_function *one = calls_function("one");
     if (!calls_begin(&h, &me, JSPROF_CALLS_COUNT))
         return;
     jsprof_enter(me, one);
     CHECK_EQ(calls_of(h.prof, "one").calls, 1);
     jsprof_leave(me);
     calls_end(&h, me);
-    jsprof_function_free(one);
 }
 
 /* -- Calls by key ---------------------------------------------------------------- */
@@ -406,16 +381,9 @@ static jsprof_function *outer, *inner;
 
 static bool keys_begin(uint32_t modes)
 {
-    outer = calls_function("outer", JSPROF_KIND_VM);
-    inner = calls_function("inner", JSPROF_KIND_VM);
+    outer = calls_function("outer");
+    inner = calls_function("inner");
     return calls_begin(&h, &me, modes);
-}
-
-static void keys_end(void)
-{
-    calls_end(&h, me);
-    jsprof_function_free(outer);
-    jsprof_function_free(inner);
 }
 
 TEST(missing_leave_ends_the_call_with_its_caller_and_is_counted)
@@ -438,8 +406,7 @@ TEST(missing_leave_ends_the_call_with_its_caller_and_is_counted)
     CHECK_EQ(calls.underflows, 4);
     CHECK_EQ(calls_row(&calls, "outer").calls, 2);
     CHECK(calls_row(&calls, "inner").total_ns <= most);
-    jsprof_calls_free(&calls);
-    keys_end();
+    calls_end(&h, me);
 }
 
 static void *switch_on(void *arg)
@@ -463,8 +430,7 @@ TEST(call_by_key_that_began_before_counting_is_counted_when_it_ends)
     jsprof_calls calls = calls_now(h.prof);
     CHECK_EQ(calls.underflows, 1);
     CHECK_EQ(calls_row(&calls, "outer").calls, 0);
-    jsprof_calls_free(&calls);
-    keys_end();
+    calls_end(&h, me);
 }
 
 /* -- Entries of a helper ------------------------------------------------------------- */
@@ -490,7 +456,7 @@ TEST(entry_of_a_helper_has_the_address_that_it_gives)
     CHECK_EQ(calls_of(h.prof, "outer").calls, 1);
     jsprof_pop(me);
     jsprof_leave(me);
-    keys_end();
+    calls_end(&h, me);
 }
 
 TEST_MAIN()

@@ -43,7 +43,7 @@ static void *sleep_inside(void *unused)
 /* Its frame is on the stack of a thread that makes no call for a while. */
 static pthread_t begin_sleeper(void)
 {
-    sleeper.f = calls_function("sleeper", JSPROF_KIND_VM);
+    sleeper.f = calls_function("sleeper");
     stage_is(0);
     host_open(&h, 1000, JSPROF_CLOCK_CPU);
     pthread_t thread = host_thread(sleep_inside, NULL);
@@ -57,7 +57,6 @@ static void end_sleeper(pthread_t thread)
     pthread_join(thread, NULL);
     CHECK_EQ(jsprof_close(h.prof), 0);
     close(h.fd);
-    jsprof_function_free(sleeper.f);
 }
 
 TEST(function_on_a_stack_when_counting_begins_has_its_time_from_then_on)
@@ -68,7 +67,6 @@ TEST(function_on_a_stack_when_counting_begins_has_its_time_from_then_on)
     CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_ALL), 0);
     jsprof_calls calls = calls_now(h.prof);
     CHECK_EQ(calls.waiting, 1); /* and says so: what it does is not known yet */
-    jsprof_calls_free(&calls);
     calls_wait_ms(20);
     stage_is(2);
     wait_for(3);
@@ -79,14 +77,13 @@ TEST(function_on_a_stack_when_counting_begins_has_its_time_from_then_on)
     CHECK_EQ(row.calls, 0); /* it was entered before */
     CHECK(row.total_ns > 19000000 && row.total_ns < passed + 1000000);
     CHECK_EQ(calls.underflows, 0);
-    jsprof_calls_free(&calls);
     end_sleeper(thread);
 }
 
 TEST(function_still_on_a_stack_when_counting_ends_has_its_time_until_then)
 {
     pthread_t thread;
-    sleeper.f = calls_function("sleeper", JSPROF_KIND_VM);
+    sleeper.f = calls_function("sleeper");
     stage_is(0);
     host_open(&h, 1000, JSPROF_CLOCK_CPU);
     CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_ALL), 0);
@@ -141,7 +138,6 @@ static void watch(void)
         jsprof_calls_row now = calls_row(&calls, "shared");
         CHECK(now.calls >= before.calls && now.self_bytes >= before.self_bytes);
         before = now;
-        jsprof_calls_free(&calls);
     }
 }
 
@@ -165,7 +161,6 @@ static void run_workers(uint32_t modes)
     CHECK_EQ(calls_row(&calls, "shared").self_bytes,
              modes & JSPROF_CALLS_ALLOC ? 3 * WORKERS * WORKER_CALLS : 0);
     CHECK_EQ(calls.n_edges, modes & JSPROF_CALLS_EDGES ? 2 * WORKERS : 0);
-    jsprof_calls_free(&calls);
     CHECK_EQ(jsprof_close(h.prof), 0);
     close(h.fd);
 }
@@ -173,16 +168,13 @@ static void run_workers(uint32_t modes)
 TEST(calls_of_threads_that_come_and_go_are_all_there)
 {
     char name[16];
-    shared_function = calls_function("shared", JSPROF_KIND_VM);
+    shared_function = calls_function("shared");
     for (int i = 0; i < WORKERS; i++) {
         snprintf(name, sizeof name, "own %d", i);
-        own_functions[i] = calls_function(name, JSPROF_KIND_VM);
+        own_functions[i] = calls_function(name);
     }
     run_workers(JSPROF_CALLS_COUNT);
     run_workers(JSPROF_CALLS_ALL);
-    for (int i = 0; i < WORKERS; i++)
-        jsprof_function_free(own_functions[i]);
-    jsprof_function_free(shared_function);
 }
 
 static _Atomic bool over;
@@ -204,7 +196,7 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
 {
     pthread_t threads[4];
     void *wrong;
-    jsprof_function *f = calls_function("f", JSPROF_KIND_VM);
+    jsprof_function *f = calls_function("f");
     atomic_store_explicit(&over, false, memory_order_relaxed);
     host_recount(&workers_done);
     host_open(&h, 1000, JSPROF_CLOCK_CPU);
@@ -215,8 +207,7 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
         usleep(100);
     for (uint32_t i = 0; i < (HOST_LATE ? 20 : 40); i++) {
         CHECK_EQ(jsprof_calls_set(h.prof, (i * 7 + 1) % 16), 0);
-        jsprof_calls calls = calls_now(h.prof);
-        jsprof_calls_free(&calls);
+        calls_now(h.prof);
     }
     CHECK_EQ(jsprof_calls_set(h.prof, JSPROF_CALLS_ALL), 0);
     CHECK_EQ(jsprof_close(h.prof), 0);
@@ -226,7 +217,6 @@ TEST(session_closes_and_modes_change_under_threads_that_count)
         CHECK(!wrong);
     }
     close(h.fd);
-    jsprof_function_free(f);
 }
 
 TEST_MAIN()

@@ -46,21 +46,6 @@ TEST(info_names_process_and_session)
     worker_end(&w);
 }
 
-TEST(second_recorder_gets_a_clear_no_and_the_first_goes_on)
-{
-    struct worker w;
-    int fd = memfd_create("capture", MFD_CLOEXEC);
-    if (!worker_begin(&w))
-        return;
-    int first = record_begin("", fd);
-    CHECK(begins(peer_ask("jsprof 1 record ms=100\n", fd),
-                 "error 16 another command records this process\n"));
-    worker_wait(&w, WORK_MS);
-    record_end(first, fd);
-    close(fd);
-    worker_end(&w);
-}
-
 TEST(recorder_that_dies_ends_its_recording)
 {
     struct worker w;

@@ -168,7 +168,6 @@ static void finish(void (*see)(const struct stack *stack, void *arg))
 {
     struct stack_reader reader = { known, sizeof known / sizeof *known, see, NULL };
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t n = stack_each(&h, &reader);
         printf("# %llu samples, %llu innermost\n", (unsigned long long)n,
                (unsigned long long)seen.n_inner);
@@ -177,7 +176,6 @@ static void finish(void (*see)(const struct stack *stack, void *arg))
         CHECK_EQ(h.stats.frames_bad, 0);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 static void run_coroutines(bool is_turned)
@@ -192,15 +190,9 @@ static void run_coroutines(bool is_turned)
     free(all);
 }
 
-TEST(coroutines_that_resume_each_other_stand_in_the_order_of_their_resumption)
-{
-    run_coroutines(false);
-}
-
-TEST(coroutines_stand_so_too_when_their_stacks_lie_the_other_way_round)
-{
-    run_coroutines(true);
-}
+TEST_OF(coroutines_that_resume_each_other_stand_in_the_order_of_their_resumption,
+        run_coroutines(false))
+TEST_OF(coroutines_stand_so_too_when_their_stacks_lie_the_other_way_round, run_coroutines(true))
 
 /* -- An alternate signal stack ------------------------------------------------- */
 
@@ -246,7 +238,6 @@ static void *signal_thread(void *memory)
         return NULL;
     raise_on(memory);
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t n = stack_each(&h, &reader);
         printf("# %llu samples, %llu in the handler\n", (unsigned long long)n,
                (unsigned long long)chain.n_whole);
@@ -255,7 +246,6 @@ static void *signal_thread(void *memory)
         CHECK_EQ(h.stats.lost_stack, 0);
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
     return NULL;
 }
 

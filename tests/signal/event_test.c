@@ -12,6 +12,9 @@
 #include "host.h"
 #include "session/thread.h"
 
+static struct host h;
+static jsprof_thread *me;
+
 enum { EVENT_HZ = 1000, EVENT_SAMPLES = 2000, EVENT_EXECS = 200 };
 
 static jsprof_options event_options(int clock)
@@ -22,42 +25,35 @@ static jsprof_options event_options(int clock)
 }
 
 /* Record until so many samples have come. */
-static bool event_record(struct host *h, int clock)
+static bool event_record(int clock)
 {
-    jsprof_thread *me;
     jsprof_stats stats = { .size = sizeof stats };
-    if (!host_begin_with(h, event_options(clock), &me))
+    if (!host_begin_with(&h, event_options(clock), &me))
         return false;
     while (stats.samples < EVENT_SAMPLES) {
         host_burn_ms(5);
-        CHECK_EQ(jsprof_stats_get(h->prof, &stats), 0);
+        CHECK_EQ(jsprof_stats_get(h.prof, &stats), 0);
     }
-    return host_close(h);
+    return host_close(&h);
 }
 
 /* Each sample is one point: none comes late, or in step with the tick. The handler may be late by a
  * point where the processor itself was taken away. */
 TEST(event_gives_each_point_its_own_sample)
 {
-    struct host h;
-    if (event_record(&h, JSPROF_CLOCK_CPU)) {
-        host_check(&h);
+    if (event_record(JSPROF_CLOCK_CPU)) {
         CHECK_STR(h.profile.source, "perf event");
         CHECK(h.stats.samples >= EVENT_SAMPLES);
         CHECK(h.stats.samples * 2 > h.stats.expirations); /* by the tick it would be a quarter */
     }
-    host_free(&h);
 }
 
 /* The elapsed time is the event's, while the thread runs, and the looker's. */
 TEST(event_and_looker_share_the_elapsed_time)
 {
-    struct host h;
-    if (event_record(&h, JSPROF_CLOCK_WALL)) {
-        host_check(&h);
+    if (event_record(JSPROF_CLOCK_WALL)) {
         CHECK_STR(h.profile.source, "looker and perf event");
     }
-    host_free(&h);
 }
 
 /* A long system call is no blocked signal. */
@@ -93,8 +89,6 @@ TEST(system_call_of_a_second_has_its_time)
 /* An event costs at each switch. */
 TEST(thread_that_switches_often_has_a_timer_until_it_switches_seldom)
 {
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
         return;
     const volatile bool *is_event = &((struct jsp_thread *)(void *)me)->sampled.timer.is_event;
@@ -103,11 +97,8 @@ TEST(thread_that_switches_often_has_a_timer_until_it_switches_seldom)
         nanosleep(&(struct timespec){ 0, 1000 }, NULL);
     while (!*is_event)
         host_burn_ms(5);
-    if (host_close(&h)) {
-        host_check(&h);
+    if (host_close(&h))
         CHECK(h.stats.samples > 0);
-    }
-    host_free(&h);
 }
 
 static void event_of_host(int signo)
@@ -118,14 +109,11 @@ static void event_of_host(int signo)
 /* The host handles the signal of events: it keeps it, and the looker samples. */
 TEST(host_that_handles_the_signal_of_events_keeps_it)
 {
-    struct host h;
     struct sigaction now, theirs = { .sa_handler = event_of_host };
     CHECK_EQ(sigaction(JSP_EVENT_SIGNAL, &theirs, NULL), 0);
-    if (event_record(&h, JSPROF_CLOCK_CPU)) {
-        host_check(&h);
+    if (event_record(JSPROF_CLOCK_CPU)) {
         CHECK_STR(h.profile.source, "looker (no perf event: the program handles SIGURG)");
     }
-    host_free(&h);
     CHECK_EQ(sigaction(JSP_EVENT_SIGNAL, NULL, &now), 0);
     CHECK(now.sa_handler == event_of_host);
     signal(JSP_EVENT_SIGNAL, SIG_DFL);
@@ -134,8 +122,6 @@ TEST(host_that_handles_the_signal_of_events_keeps_it)
 /* Without a descriptor for it there is no event, and a thread has a timer. */
 static int event_without_descriptor(void)
 {
-    struct host h;
-    jsprof_thread *me;
     jsprof_stats stats = { .size = sizeof stats };
     if (!host_begin_with(&h, event_options(JSPROF_CLOCK_CPU), &me))
         return 1;
@@ -179,8 +165,6 @@ TEST(thread_whose_event_the_host_closed_has_a_timer)
 /* The signal of a point in the kernel's part of exec stays pending for the new program. */
 static int event_exec(void)
 {
-    struct host h;
-    jsprof_thread *me;
     jsprof_options options = event_options(JSPROF_CLOCK_CPU);
     options.hz = 10000;
     char *const words[] = { (char *)"true", NULL };

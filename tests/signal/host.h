@@ -61,7 +61,8 @@ struct host {
     jsprof *prof;
     jsprof_stats stats; /* as of just before close */
     struct jsp_read read;
-    struct jsp_profile profile; /* after host_close */
+    struct jsp_profile profile; /* after host_close, until it is opened again */
+    bool is_loaded;
 };
 
 static inline uint64_t host_ns(clockid_t clock)
@@ -134,8 +135,18 @@ static inline void host_choose(jsprof_options *options, const char *source)
     CHECK_EQ(jsprof_options_set(options, "source", source), 0);
 }
 
+static inline void host_free(struct host *h)
+{
+    jsp_profile_free(&h->profile);
+    jsp_read_close(&h->read);
+    close(h->fd);
+    h->is_loaded = false;
+}
+
 static inline int host_open_with(struct host *h, jsprof_options options)
 {
+    if (h->is_loaded)
+        host_free(h);
     *h = (struct host){ .fd = memfd_create("capture", MFD_CLOEXEC) };
     options.flags |= JSPROF_USE_FD;
     options.fd = h->fd;
@@ -171,6 +182,7 @@ static inline bool host_load(struct host *h)
         printf("# %s\n", why);
         return false;
     }
+    h->is_loaded = true;
     return CHECK_EQ(jsp_profile_load(&h->profile, &h->read, NULL), 0);
 }
 
@@ -224,22 +236,6 @@ static inline unsigned long long host_naps(const char *name)
     return naps;
 }
 
-/* Stop, look at the counters, close, read the file back. */
-static inline bool host_close(struct host *h)
-{
-    CHECK_EQ(jsprof_stop(h->prof), 0);
-    host_stats(h);
-    CHECK_EQ(jsprof_close(h->prof), 0);
-    return host_load(h);
-}
-
-static inline void host_free(struct host *h)
-{
-    jsp_profile_free(&h->profile);
-    jsp_read_close(&h->read);
-    close(h->fd);
-}
-
 /* Sample weights in the file, against what its losses say was kept, per thread. */
 static inline void host_check_thread(const struct host *h, int32_t tid)
 {
@@ -277,11 +273,22 @@ static inline void host_check(const struct host *h)
     CHECK_EQ(p->weight, h->stats.kept);
 }
 
+/* Stop, look at the counters, close, read the file back, and check its sums. */
+static inline bool host_close(struct host *h)
+{
+    CHECK_EQ(jsprof_stop(h->prof), 0);
+    host_stats(h);
+    CHECK_EQ(jsprof_close(h->prof), 0);
+    if (!host_load(h))
+        return false;
+    host_check(h);
+    return true;
+}
+
 /* What a whole run should have come to, checked and given back. */
 static inline void host_finish(struct host *h)
 {
-    if (host_close(h))
-        host_check(h);
+    host_close(h);
     host_free(h);
 }
 

@@ -76,27 +76,17 @@ static void check_levels(void)
     CHECK_EQ(account()->tags_unmatched, 0);
 }
 
-TEST(a_sample_has_the_labels_of_its_moment)
+static void labels_in(uint32_t flags)
 {
-    if (!began(0))
+    if (!began(flags))
         return;
     levels();
-    if (!host_close(&h))
-        return;
-    check_levels();
-    host_free(&h);
+    if (host_close(&h))
+        check_levels();
 }
 
-TEST(and_so_has_a_compact_one)
-{
-    if (!began(JSPROF_COMPACT))
-        return;
-    levels();
-    if (!host_close(&h))
-        return;
-    check_levels();
-    host_free(&h);
-}
+TEST_OF(a_sample_has_the_labels_of_its_moment, labels_in(0))
+TEST_OF(and_so_has_a_compact_one, labels_in(JSPROF_COMPACT))
 
 /* A run has the labels of what made its task, in place of the loop's, and those of the tasks
  * before; the loop's come back after it. */
@@ -136,7 +126,6 @@ TEST(a_task_carries_its_labels_to_its_runs)
     CHECK_EQ(samples_of("route=/a") + samples_of("route=/a, step=2") + samples_of("step=2") +
                  samples_of("loop=1") + samples_of(""),
              h.profile.samples);
-    host_free(&h);
 }
 
 /* A run that is left by a jump ends with the one around it, and so do its labels. */
@@ -156,7 +145,6 @@ TEST(a_run_that_is_left_leaves_no_labels)
         return;
     CHECK_EQ(samples_of(""), h.profile.samples);
     CHECK_EQ(account()->tags_unmatched, 1);
-    host_free(&h);
 }
 
 /* A push inside of as many levels as there can be sets no label: it would outlive its level. */
@@ -185,7 +173,6 @@ TEST(levels_above_the_bound_have_no_labels)
     CHECK_EQ(samples_of("route=/deep") + samples_of("route=/outside"), h.profile.samples);
     CHECK_EQ(account()->tags_full, 1);
     CHECK_EQ(account()->tags_unmatched, 0);
-    host_free(&h);
 }
 
 static void *on_another_thread(void *result)
@@ -239,7 +226,6 @@ TEST(mistakes_are_counted)
     uint64_t n_bad = h.profile.account.session.tags_bad; /* sets, if a sample met them */
     CHECK(n_bad >= 1 && n_bad <= 3);
     CHECK_EQ(h.profile.account.session.tags_stray, 3);
-    host_free(&h);
 }
 
 /* -- Allocations ------------------------------------------------------------ */
@@ -285,7 +271,6 @@ TEST(an_allocation_has_the_labels_of_its_moment)
             CHECK_EQ(h.profile.samples, 56);
         }
     }
-    host_free(&h);
 }
 
 /* -- Traces ----------------------------------------------------------------- */
@@ -344,7 +329,6 @@ TEST(a_sample_has_its_trace)
                  samples_in(&traced, 0, false), traced.samples);
     CHECK_EQ(h.profile.labels.n_sets, 2); /* without traces */
     jsp_profile_free(&traced);
-    host_free(&h);
 }
 
 /* -- Torn reads ------------------------------------------------------------- */
@@ -401,7 +385,6 @@ TEST(no_sample_has_half_of_a_change)
                             jsp_read_is(s->pairs[1].key, "second")));
     }
     CHECK(h.profile.labels.n_sets > TORN_VALUES);
-    host_free(&h);
 }
 
 TEST_MAIN()

@@ -71,7 +71,6 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
     jsprof_thread_pause(me);
     jsprof_function_free(freed); /* before the drain has read all samples */
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t first = samples_at("link", 100), second = samples_at("link", 200);
         CHECK(first > 0);
         CHECK(second > 0);
@@ -80,7 +79,6 @@ TEST(frames_with_a_pc_get_their_lines_from_the_drain)
         CHECK_EQ(samples_at("freed", 300), first + second);
         CHECK(samples_at("walked", 300) >= first + second);
     }
-    host_free(&h);
     CHECK_EQ(jsprof_thread_detach(me), 0);
     jsprof_function_free(in_link);
     jsprof_function_free(in_array);

@@ -9,6 +9,8 @@
 
 #include "looker.h"
 
+static struct host h;
+
 enum { FAULTS_PAGE = 4096 };
 
 /* -- Threads that come and go ------------------------------------------------ */
@@ -56,26 +58,15 @@ static void lives_pass(void *(*maker)(void *), jsprof *session, uint32_t n)
 
 static void lives_at(int clock)
 {
-    struct host h;
     if (!faults_begin(&h, clock, 1000))
         return;
     lives_pass(lives_make, h.prof, LIVES);
-    if (host_close(&h)) {
-        host_check(&h);
+    if (host_close(&h))
         CHECK_EQ(h.profile.account.n_threads, host_counted(&lives) + 1);
-    }
-    host_free(&h);
 }
 
-TEST(threads_that_come_and_go_on_the_wall_clock)
-{
-    lives_at(JSPROF_CLOCK_WALL);
-}
-
-TEST(threads_that_come_and_go_on_the_cpu_clock)
-{
-    lives_at(JSPROF_CLOCK_CPU);
-}
+TEST_OF(threads_that_come_and_go_on_the_wall_clock, lives_at(JSPROF_CLOCK_WALL))
+TEST_OF(threads_that_come_and_go_on_the_cpu_clock, lives_at(JSPROF_CLOCK_CPU))
 
 /* -- Stacks that are not there ----------------------------------------------- */
 
@@ -121,11 +112,11 @@ __attribute__((noinline)) static void *hole_thread(void *session)
 }
 
 /* Take pages above the napping frame away, and bring them back, until the session has samples. */
-static uint32_t hole_toggle(const struct host *h, size_t n)
+static uint32_t hole_toggle(size_t n)
 {
     uint32_t n_toggles = 0;
-    uint64_t until = host_taken(h) + HOLE_WALKS;
-    while (host_taken(h) < until || n_toggles <= 20) {
+    uint64_t until = host_taken(&h) + HOLE_WALKS;
+    while (host_taken(&h) < until || n_toggles <= 20) {
         if (mprotect(hole_from(), n, PROT_NONE) != 0 ||
             mprotect(hole_from(), n, PROT_READ | PROT_WRITE) != 0)
             break;
@@ -138,24 +129,21 @@ static uint32_t hole_toggle(const struct host *h, size_t n)
 /* A walk needs none of these pages, but what copies the stack at once meets them. */
 TEST(stack_has_a_hole_that_comes_and_goes)
 {
-    struct host h;
     if (!faults_begin(&h, JSPROF_CLOCK_WALL, 5000))
         return;
     host_recount(&hole.end);
     pthread_t thread = host_thread(hole_thread, h.prof);
     while (!hole_from())
         faults_sleep_us(100);
-    uint32_t n = hole_toggle(&h, HOLE_BYTES - 2 * FAULTS_PAGE);
+    uint32_t n = hole_toggle(HOLE_BYTES - 2 * FAULTS_PAGE);
     host_count(&hole.end);
     pthread_join(thread, NULL);
     printf("# %u times away\n", n);
     CHECK(n > 20);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(faults_looks(&h, "walked") > 0);
         CHECK(host_weight(&h, "hole_nap") > 0);
     }
-    host_free(&h);
 }
 
 /* -- Stacks that end --------------------------------------------------------- */
@@ -195,16 +183,13 @@ static void *own_make(void *session)
 
 TEST(stacks_are_unmapped_as_their_threads_end)
 {
-    struct host h;
     if (!faults_begin(&h, JSPROF_CLOCK_WALL, 10000))
         return;
     lives_pass(own_make, h.prof, OWN_LIVES);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(faults_looks(&h, "walked") > 0);
         CHECK(host_weight(&h, "own_nap") > 0);
     }
-    host_free(&h);
 }
 
 /* -- More threads than descriptors -------------------------------------------- */
@@ -245,7 +230,6 @@ static uint32_t many_start(pthread_t *threads, uint32_t most, jsprof *session)
 TEST(more_threads_than_descriptors)
 {
     static pthread_t threads[MANY_THREADS];
-    struct host h;
     struct rlimit old, low;
     jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 100);
     options.ring_bytes = 1 << 14;
@@ -270,13 +254,11 @@ TEST(more_threads_than_descriptors)
     setrlimit(RLIMIT_NOFILE, &old);
     CHECK_EQ(n, MANY_THREADS);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %u threads, %u sleeps cut short, %s\n", n, host_counted(&many_cut),
                h.profile.looks);
         CHECK(faults_looks(&h, "walked") > 0);
         CHECK(host_counted(&many_cut) < n / 4);
     }
-    host_free(&h);
 }
 
 /* -- A thread that executes another program ----------------------------------- */
@@ -307,7 +289,6 @@ static void *exec_runs(void *session)
 
 static int exec_under_the_look(void)
 {
-    struct host h;
     jsprof_thread *me;
     alarm(120);
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 10000), &me))

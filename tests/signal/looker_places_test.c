@@ -167,25 +167,11 @@ static bool place_of_another_namespace(struct place *p)
     return is_moved && access("/proc/self", F_OK) != 0;
 }
 
-TEST(proc_is_hidden_after_start)
-{
-    place_in_child(place_without_proc, false);
-}
-
-TEST(proc_is_mounted_again_after_start)
-{
-    place_in_child(place_of_another_proc, false);
-}
-
-TEST(host_goes_to_another_namespace_after_start)
-{
-    place_in_child(place_of_another_namespace, false);
-}
-
-TEST(root_is_another_folder_after_start)
-{
-    place_in_child(place_of_another_root, false);
-}
+TEST_OF(proc_is_hidden_after_start, place_in_child(place_without_proc, false))
+TEST_OF(proc_is_mounted_again_after_start, place_in_child(place_of_another_proc, false))
+TEST_OF(host_goes_to_another_namespace_after_start,
+        place_in_child(place_of_another_namespace, false))
+TEST_OF(root_is_another_folder_after_start, place_in_child(place_of_another_root, false))
 
 /* As a host does that makes itself a daemon, except that the capture stays open. */
 static bool place_with_closed_files(struct place *p)
@@ -293,7 +279,7 @@ static void *denied_burn(void *unused)
 static int denied_timers(void)
 {
     static const int calls[] = { SYS_timer_settime, SYS_timer_delete };
-    struct host h;
+    struct host h = { 0 };
     unsigned long long naps;
     alarm(300); /* it spins */
     if (!faults_begin(&h, JSPROF_CLOCK_CPU, 1000))

@@ -21,6 +21,9 @@ static struct jsp_events e;
 static bool opened(void)
 {
     jsprof_options o = { .size = sizeof o, .path = path };
+    jsp_events_free(&e);
+    jsp_profile_free(&p);
+    jsp_read_close(&r);
     return CHECK_EQ(jsprof_open(&prof, &o), 0);
 }
 
@@ -30,13 +33,6 @@ static bool closed(void)
     return CHECK_EQ(jsprof_close(prof), 0) && CHECK_EQ(jsp_read_open(&r, path, why), 0) &&
            CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0) &&
            CHECK_EQ(jsp_events_read(&e, &p, (struct jsp_events_of){ 0 }), 0);
-}
-
-static void forget(void)
-{
-    jsp_events_free(&e);
-    jsp_profile_free(&p);
-    jsp_read_close(&r);
 }
 
 static bool is(struct jsp_read_text t, const char *text)
@@ -71,7 +67,6 @@ TEST(a_mark_keeps_its_time_and_its_texts)
     CHECK_EQ(e.marks[1].duration, 0);
     CHECK(is(e.marks[1].name, "a name that is much longer than forty b"));
     CHECK_EQ(e.marks[1].pid, getpid());
-    forget();
 }
 
 TEST(a_message_is_kept_up_to_4095_bytes)
@@ -91,7 +86,6 @@ TEST(a_message_is_kept_up_to_4095_bytes)
     for (uint32_t i = 0; i < 4 && i < e.n_marks; i++)
         CHECK_EQ(e.marks[i].message.len, i ? 4095 : 4094);
     CHECK_EQ(e.n_marks, 4);
-    forget();
 }
 
 TEST(a_counter_is_written_when_it_changes)
@@ -120,7 +114,6 @@ TEST(a_counter_is_written_when_it_changes)
     CHECK(e.values[0].value == 1000 && e.values[1].value == -5);
     CHECK(e.values[2].value == 0.25);
     CHECK(e.values[3].value > 9e18);
-    forget();
 }
 
 enum { MANY = 20000 };
@@ -146,7 +139,6 @@ TEST(what_two_threads_mark_is_there_or_counted)
         return;
     CHECK(lost > 0 || e.n_marks == 2 * MANY); /* the queue takes about 10000 at once */
     CHECK_EQ(e.n_marks + lost, 2 * MANY);
-    forget();
 }
 
 TEST(without_a_drain_the_queue_fills_and_says_so)
@@ -163,7 +155,6 @@ TEST(without_a_drain_the_queue_fills_and_says_so)
         return;
     CHECK_EQ(e.n_marks, (uint32_t)n);
     CHECK_EQ(p.account.session.marks_lost, 2);
-    forget();
 }
 
 /* -- A file that takes nothing for a while ------------------------------------- */
@@ -195,7 +186,6 @@ TEST(a_log_keeps_its_severity_and_its_texts)
         n++;
     }
     CHECK_EQ(n, 2);
-    forget();
 }
 
 TEST(wrong_arguments_and_a_forked_child_are_refused)
@@ -217,7 +207,6 @@ TEST(wrong_arguments_and_a_forked_child_are_refused)
     if (!closed())
         return;
     CHECK_EQ(e.n_marks, 0);
-    forget();
 }
 
 int main(void)

@@ -174,7 +174,6 @@ static void check(enum form of)
         CHECK_EQ(jsprof_start(h.prof), 0);
     host_work(&h, program, SAMPLES);
     if (host_close(&h)) {
-        host_check(&h);
         uint64_t n = stack_each(&h, &reader);
         printf("# %llu samples, %llu whole\n", (unsigned long long)n,
                (unsigned long long)chain.n_whole);
@@ -188,33 +187,13 @@ static void check(enum form of)
         }
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
-TEST(linked_entries_stand_between_their_c_functions)
-{
-    check(LINKS);
-}
-
-TEST(pushed_entries_stand_between_their_c_functions)
-{
-    check(PUSHES);
-}
-
-TEST(entered_functions_stand_between_their_c_functions)
-{
-    check(ENTERS);
-}
-
-TEST(entries_of_the_hosts_own_array_stand_between_their_c_functions)
-{
-    check(HOST);
-}
-
-TEST(entries_without_an_address_are_dealt_out_to_the_interpreters_loops)
-{
-    check(HOST_LOOP);
-}
+TEST_OF(linked_entries_stand_between_their_c_functions, check(LINKS))
+TEST_OF(pushed_entries_stand_between_their_c_functions, check(PUSHES))
+TEST_OF(entered_functions_stand_between_their_c_functions, check(ENTERS))
+TEST_OF(entries_of_the_hosts_own_array_stand_between_their_c_functions, check(HOST))
+TEST_OF(entries_without_an_address_are_dealt_out_to_the_interpreters_loops, check(HOST_LOOP))
 
 /* -- More frames than fit ------------------------------------------------------------- */
 
@@ -262,7 +241,6 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
     CHECK_EQ(jsprof_start(h.prof), 0);
     host_work(&h, program, SAMPLES);
     if (host_close(&h)) {
-        host_check(&h);
         stack_each(&h, &reader);
         CHECK_EQ(HOST_LATE ? 0 : marked.n_wrong, 0);
         CHECK(marked.n > SAMPLES / 10 || HOST_LATE);
@@ -271,7 +249,6 @@ TEST(frames_beyond_the_depth_leave_their_mark_and_the_innermost_stay)
         CHECK(marked.n_natives * 4 > marked.n * 3 || HOST_LATE || getenv("RUN_UNDER"));
     }
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 int main(void)

@@ -8,9 +8,11 @@
 #include <setjmp.h>
 #include <sys/resource.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include "sigsafe/sample.h"
+
+static struct host h;
+static jsprof_thread *me;
 
 static _Atomic uint32_t others, others_ours;
 
@@ -42,7 +44,6 @@ static void other_profiler(suseconds_t us)
 TEST(signal_that_somebody_owns_is_refused)
 {
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
-    struct host h;
     sigaction(host_signo(), &other, NULL);
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
         return;
@@ -56,8 +57,6 @@ TEST(signal_that_somebody_owns_is_refused)
 
 static void chain(const struct sigaction *other)
 {
-    struct host h;
-    jsprof_thread *me;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     options.hz = HOST_LATE ? 20 : 1000;
@@ -86,15 +85,10 @@ static void chain(const struct sigaction *other)
     signal(host_signo(), SIG_DFL);
 }
 
-TEST(chained_owner_gets_its_signals_and_none_of_ours)
-{
-    chain(&(struct sigaction){ .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO });
-}
-
-TEST(chained_owner_with_an_old_style_handler_gets_its_signals)
-{
-    chain(&(struct sigaction){ .sa_handler = other_plain });
-}
+TEST_OF(chained_owner_gets_its_signals_and_none_of_ours,
+        chain(&(struct sigaction){ .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO }))
+TEST_OF(chained_owner_with_an_old_style_handler_gets_its_signals,
+        chain(&(struct sigaction){ .sa_handler = other_plain }))
 
 static struct sigaction below;
 
@@ -116,7 +110,6 @@ static void at_the_bottom(int sig)
 TEST(host_that_chains_to_us_is_called_once_a_signal_after_a_second_start)
 {
     struct sigaction top = { .sa_sigaction = on_top, .sa_flags = SA_SIGINFO };
-    struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     host_recount(&others);
@@ -155,7 +148,6 @@ TEST(chained_handler_that_jumps_out_is_called_the_next_time_too)
     static char alternate[1 << 16];
     stack_t alt = { .ss_sp = alternate, .ss_size = sizeof alternate };
     struct sigaction other = { .sa_handler = leap, .sa_flags = SA_ONSTACK };
-    struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
     sigaltstack(&alt, NULL);
@@ -182,7 +174,6 @@ TEST(timer_of_another_copy_of_the_library_is_passed_on)
     struct sigaction other = { .sa_sigaction = other_handler, .sa_flags = SA_SIGINFO };
     struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = host_signo() };
     struct itimerspec soon = { .it_value = { 0, 1000000 } };
-    struct host h;
     timer_t timer;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     options.flags |= JSPROF_CHAIN;
@@ -205,8 +196,6 @@ TEST(timer_of_another_copy_of_the_library_is_passed_on)
 TEST(signal_that_arrives_after_stop_kills_nobody)
 {
     for (int i = 0; i < 20; i++) {
-        struct host h;
-        jsprof_thread *me;
         if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
             return;
         host_mask(SIG_BLOCK, host_signo());
@@ -242,8 +231,6 @@ static void deliver(const jsprof_thread *t)
 
 TEST(signal_that_arrives_after_stop_is_counted_as_late)
 {
-    struct host h;
-    jsprof_thread *me;
     if (!CHECK_EQ(host_open_with(&h, timer_options(1)), 0)) /* none expires meanwhile */
         return;
     CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0);
@@ -252,14 +239,12 @@ TEST(signal_that_arrives_after_stop_is_counted_as_late)
     CHECK_EQ(jsprof_stop(h.prof), 0);
     deliver(me);
     if (host_close(&h)) {
-        host_check(&h);
         /* The second may be that of an expiration that stop found due, and counted. */
         CHECK_EQ(h.stats.lost_late + (h.stats.lost_undelivered != 0), 2);
         CHECK_EQ(h.stats.kept, 0);
     }
     deliver(me); /* its session is gone, its memory is not */
     CHECK_EQ(jsprof_thread_detach(me), 0);
-    host_free(&h);
 }
 
 static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
@@ -273,8 +258,6 @@ static int slow_entry(void *unused, const void *entry, jsprof_frame *out)
 /* Whose signal was ignored for a moment has no timer that would set itself again. */
 TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
 {
-    struct host h;
-    jsprof_thread *me;
     struct sigaction ours;
     if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_WALL), &me))
         return;
@@ -285,11 +268,8 @@ TEST(signal_that_was_ignored_for_a_moment_is_not_the_last)
     jsprof_push(me, "after", NULL, 0);
     host_sampled(&h, 10);
     jsprof_pop(me);
-    if (host_close(&h)) {
-        host_check(&h);
+    if (host_close(&h))
         CHECK(host_weight(&h, "after") > 0);
-    }
-    host_free(&h);
 }
 
 /* As where a fault's handler, within a sample, lets our signal through. */
@@ -301,8 +281,6 @@ TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
     jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .entries = &at,
                            .limit = 2, .depth_bytes = 4, .stride = sizeof entries[0],
                            .decode_sigsafe = slow_entry };
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, timer_options(100), &me))
         return;
     CHECK_EQ(jsprof_thread_set_stack(me, &stack), 0);
@@ -310,17 +288,13 @@ TEST(signal_within_a_sample_goes_to_the_next_ones_weight)
         deliver(me);
     CHECK_EQ(jsprof_thread_set_stack(me, NULL), 0);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK(h.stats.samples >= 3);
         CHECK(host_weight(&h, "inner") > 0);
     }
-    host_free(&h);
 }
 
 TEST(interrupted_code_keeps_its_errno)
 {
-    struct host h;
-    jsprof_thread *me;
     int changed = 0;
     if (!host_begin_with(&h, host_options(10000, JSPROF_CLOCK_WALL), &me))
         return;
@@ -343,8 +317,6 @@ static void *write_late(void *arg)
 
 TEST(read_that_was_interrupted_goes_on)
 {
-    struct host h;
-    jsprof_thread *me;
     int ends[2];
     char byte = 0;
     void *wrote;
@@ -357,11 +329,8 @@ TEST(read_that_was_interrupted_goes_on)
     CHECK_EQ(byte, 'x');
     pthread_join(writer, &wrote);
     CHECK(wrote);
-    if (host_close(&h)) {
-        host_check(&h);
+    if (host_close(&h))
         CHECK(h.stats.expirations > 0);
-    }
-    host_free(&h);
     close(ends[0]);
     close(ends[1]);
 }
@@ -369,8 +338,7 @@ TEST(read_that_was_interrupted_goes_on)
 static int run_without_timers(void)
 {
     struct rlimit none = { 0, 0 };
-    struct host h;
-    jsprof_thread *me = NULL;
+    me = NULL;
     if (setrlimit(RLIMIT_SIGPENDING, &none) != 0)
         return 1;
     if (host_open_with(&h, timer_options(1000)) != 0)
@@ -394,13 +362,7 @@ static int run_without_timers(void)
 
 TEST(host_goes_on_where_no_timer_can_be_had)
 {
-    int status = -1;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(run_without_timers());
-    waitpid(child, &status, 0);
-    CHECK_EQ(status, 0);
+    CHECK_EQ(host_in_child(run_without_timers), 0);
 }
 
 TEST_MAIN()

@@ -123,25 +123,10 @@ static void comes_back(int which)
         CHECK_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), 0);
 }
 
-TEST(stop_comes_back_from_a_blocking_pipe_that_nobody_reads)
-{
-    comes_back(0);
-}
-
-TEST(stop_comes_back_from_a_pipe_that_can_not_be_opened_anew)
-{
-    comes_back(1);
-}
-
-TEST(stop_comes_back_from_a_socket_whose_peer_does_not_read)
-{
-    comes_back(2);
-}
-
-TEST(stop_comes_back_from_a_terminal_that_shows_nothing)
-{
-    comes_back(3);
-}
+TEST_OF(stop_comes_back_from_a_blocking_pipe_that_nobody_reads, comes_back(0))
+TEST_OF(stop_comes_back_from_a_pipe_that_can_not_be_opened_anew, comes_back(1))
+TEST_OF(stop_comes_back_from_a_socket_whose_peer_does_not_read, comes_back(2))
+TEST_OF(stop_comes_back_from_a_terminal_that_shows_nothing, comes_back(3))
 
 int main(void)
 {

@@ -8,6 +8,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+static struct host h;
+static jsprof_thread *me;
+
 static char directory[] = "/tmp/jsprof-replaced-XXXXXX", path[128], other[128];
 
 static off_t bytes_at(const char *file)
@@ -17,40 +20,40 @@ static off_t bytes_at(const char *file)
 }
 
 /* A session on `path`, or on `fd`, of which something is in the file. */
-static bool begin(struct host *h, int fd, jsprof_thread **me)
+static bool begin(int fd)
 {
     jsprof_options options = host_options(1000, JSPROF_CLOCK_WALL);
-    *h = (struct host){ .fd = fd };
+    h = (struct host){ .fd = fd };
     options.path = path;
     options.fd = fd;
     options.flags |= fd < 0 ? 0 : (uint32_t)JSPROF_USE_FD;
-    if (!CHECK_EQ(jsprof_open(&h->prof, &options), 0) ||
-        !CHECK_EQ(jsprof_thread_attach(h->prof, "main", me), 0) ||
-        !CHECK_EQ(jsprof_start(h->prof), 0))
+    if (!CHECK_EQ(jsprof_open(&h.prof, &options), 0) ||
+        !CHECK_EQ(jsprof_thread_attach(h.prof, "main", &me), 0) ||
+        !CHECK_EQ(jsprof_start(h.prof), 0))
         return false;
-    host_sampled(h, 10);
-    return CHECK_EQ(jsprof_flush(h->prof), 0) && CHECK(bytes_at(path) > 1000);
+    host_sampled(&h, 10);
+    return CHECK_EQ(jsprof_flush(h.prof), 0) && CHECK(bytes_at(path) > 1000);
 }
 
 /* The recording ends: flush, stop and close return -ESTALE, and later samples are lost. */
-static void check_ends(struct host *h)
+static void check_ends(void)
 {
-    CHECK_EQ(jsprof_flush(h->prof), -ESTALE);
+    CHECK_EQ(jsprof_flush(h.prof), -ESTALE);
     do {
         host_burn_ms(1);
-        host_stats(h);
-    } while (!h->stats.lost_write);
-    CHECK_EQ(jsprof_stop(h->prof), -ESTALE);
-    host_stats(h);
-    CHECK_EQ(h->stats.write_error, -ESTALE);
-    CHECK_EQ(jsprof_close(h->prof), -ESTALE);
+        host_stats(&h);
+    } while (!h.stats.lost_write);
+    CHECK_EQ(jsprof_stop(h.prof), -ESTALE);
+    host_stats(&h);
+    CHECK_EQ(h.stats.write_error, -ESTALE);
+    CHECK_EQ(jsprof_close(h.prof), -ESTALE);
 }
 
 /* The recording ends with -ESTALE, and the file keeps its size. Remove it. */
-static void check_stays(struct host *h, int fd)
+static void check_stays(int fd)
 {
     off_t before = bytes_at(path);
-    check_ends(h);
+    check_ends();
     CHECK_EQ(bytes_at(path), before);
     close(fd);
     unlink(path);
@@ -59,26 +62,22 @@ static void check_stays(struct host *h, int fd)
 /* As logrotate's copytruncate does, or `: >file`. */
 TEST(capture_that_is_cut_gets_no_hole_and_close_says_so)
 {
-    struct host h;
-    jsprof_thread *me;
-    if (!begin(&h, -1, &me))
+    if (!begin(-1))
         return;
     CHECK_EQ(truncate(path, 0), 0);
-    check_ends(&h);
+    check_ends();
     CHECK_EQ(bytes_at(path), 0);
     unlink(path);
 }
 
 TEST(capture_that_is_cut_in_append_mode_is_noticed)
 {
-    struct host h;
-    jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     CHECK_EQ(write(fd, "a log", 5), 5);
-    if (!begin(&h, fd, &me))
+    if (!begin(fd))
         return;
     CHECK_EQ(truncate(path, 0), 0);
-    check_ends(&h);
+    check_ends();
     CHECK_EQ(bytes_at(path), 0);
     close(fd);
     unlink(path);
@@ -86,46 +85,38 @@ TEST(capture_that_is_cut_in_append_mode_is_noticed)
 
 TEST(log_that_two_append_to_is_told_as_one_that_is_no_capture)
 {
-    struct host h;
-    jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (!begin(&h, fd, &me))
+    if (!begin(fd))
         return;
     CHECK_EQ(write(fd, "a line\n", 7), 7);
-    check_stays(&h, fd);
+    check_stays(fd);
 }
 
 TEST(host_that_moves_the_place_of_its_descriptor_is_told)
 {
-    struct host h;
-    jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (!begin(&h, fd, &me))
+    if (!begin(fd))
         return;
     CHECK_EQ(lseek(fd, 0, SEEK_SET), 0);
-    check_stays(&h, fd);
+    check_stays(fd);
 }
 
 TEST(capture_that_is_removed_or_replaced_is_told)
 {
-    struct host h;
-    jsprof_thread *me;
-    if (!begin(&h, -1, &me))
+    if (!begin(-1))
         return;
     int fd = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     CHECK_EQ(write(fd, "another", 7), 7);
     close(fd);
     CHECK_EQ(rename(other, path), 0);
-    check_ends(&h);
+    check_ends();
     CHECK_EQ(bytes_at(path), 7);
     unlink(path);
 }
 
 TEST(capture_that_is_moved_is_whole_under_its_new_name)
 {
-    struct host h;
-    jsprof_thread *me;
-    if (!begin(&h, -1, &me))
+    if (!begin(-1))
         return;
     CHECK_EQ(rename(path, other), 0);
     h.fd = open(other, O_RDONLY | O_CLOEXEC);
@@ -137,10 +128,8 @@ TEST(capture_that_is_moved_is_whole_under_its_new_name)
 /* A host that gives a file without a name, or takes the name away, knows what it does. */
 TEST(file_of_the_hosts_may_lose_its_name)
 {
-    struct host h;
-    jsprof_thread *me;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (!begin(&h, fd, &me))
+    if (!begin(fd))
         return;
     unlink(path);
     host_sampled(&h, 10);

@@ -7,26 +7,22 @@
  */
 #include "host.h"
 
-#include <sys/wait.h>
-
 #include "deny.h"
 
 enum { NO_SECCOMP = 77, AFTER_NS = 700000000 /* twice what a timer without a handler takes */ };
 
-/* What the body of a child answers, or -SIGNAL. */
+/* What the body of a child answers, or 128 + SIGNAL. */
 static int outcome(int (*body)(struct host *h, jsprof_thread *me), jsprof_options options)
 {
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        struct host h;
+        struct host h = { 0 };
         jsprof_thread *me;
         alarm(240);
         _exit(host_begin_with(&h, options, &me) ? body(&h, me) : 1);
     }
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    return host_child_status(child);
 }
 
 static void check_outcome(int (*body)(struct host *h, jsprof_thread *me))
@@ -73,21 +69,11 @@ static int close_with_timers_kept(struct host *h, jsprof_thread *me)
     return err || installed(host_signo()).sa_handler == SIG_DFL ? err : 3;
 }
 
-TEST(sandbox_that_refuses_timer_delete_kills_nobody_after_close)
-{
-    check_outcome(close_with_timers_kept);
-}
-
 static int close_with_timers_going_on(struct host *h, jsprof_thread *me)
 {
     static const int calls[] = { SYS_timer_delete, SYS_timer_settime };
     (void)me;
     return close_in_sandbox(h, calls, 2);
-}
-
-TEST(sandbox_that_refuses_timer_settime_too_kills_nobody_after_close)
-{
-    check_outcome(close_with_timers_going_on);
 }
 
 static int reset_before_close(struct host *h, jsprof_thread *me)
@@ -102,11 +88,6 @@ static int reset_before_close(struct host *h, jsprof_thread *me)
     return 0;
 }
 
-TEST(timer_that_goes_on_finds_our_handler_where_the_host_set_the_default)
-{
-    check_outcome(reset_before_close);
-}
-
 static int detach_and_close(struct host *h, jsprof_thread *me)
 {
     static const int calls[] = { SYS_timer_delete, SYS_timer_settime };
@@ -118,10 +99,13 @@ static int detach_and_close(struct host *h, jsprof_thread *me)
     return 0;
 }
 
-TEST(timer_of_a_thread_that_detached_is_remembered)
-{
-    check_outcome(detach_and_close);
-}
+TEST_OF(sandbox_that_refuses_timer_delete_kills_nobody_after_close,
+        check_outcome(close_with_timers_kept))
+TEST_OF(sandbox_that_refuses_timer_settime_too_kills_nobody_after_close,
+        check_outcome(close_with_timers_going_on))
+TEST_OF(timer_that_goes_on_finds_our_handler_where_the_host_set_the_default,
+        check_outcome(reset_before_close))
+TEST_OF(timer_of_a_thread_that_detached_is_remembered, check_outcome(detach_and_close))
 
 /* -- SIG_DFL ------------------------------------------------------------------ */
 
@@ -142,11 +126,6 @@ static int close_with_one_pending(struct host *h, jsprof_thread *me)
         return 2;
     host_mask(SIG_UNBLOCK, host_signo());
     return installed(host_signo()).sa_handler == SIG_DFL ? 0 : 3;
-}
-
-TEST(host_that_sets_the_default_action_is_not_killed_after_close)
-{
-    check_outcome(close_with_one_pending);
 }
 
 static uint64_t kept(const struct host *h)
@@ -177,10 +156,10 @@ static int reset_while_blocked(struct host *h, jsprof_thread *me)
     return go_on(h, host_signo());
 }
 
-TEST(handler_is_put_back_where_the_host_set_the_default_action)
-{
-    check_outcome(reset_while_blocked);
-}
+TEST_OF(host_that_sets_the_default_action_is_not_killed_after_close,
+        check_outcome(close_with_one_pending))
+TEST_OF(handler_is_put_back_where_the_host_set_the_default_action,
+        check_outcome(reset_while_blocked))
 
 static int reset_harmless(struct host *h, jsprof_thread *me)
 {

@@ -4,15 +4,13 @@
  */
 #include "seen.h"
 
-#include <sys/wait.h>
-
 enum { SAMPLES = 3 };
 
 TEST(sessions_one_after_another_each_have_their_own_samples)
 {
     static const char *const names[] = { "first", "second", "third" };
     for (int i = 0; i < 3; i++) {
-        struct host h;
+        struct host h = { 0 };
         jsprof_thread *me;
         if (!host_begin_with(&h, host_options(1000, JSPROF_CLOCK_CPU), &me))
             return;
@@ -20,7 +18,6 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
         seen_burn(me, SAMPLES);
         jsprof_pop(me);
         if (host_close(&h)) {
-            host_check(&h);
             CHECK(host_weight(&h, names[i]) > 0);
             CHECK_EQ(host_weight(&h, names[(i + 1) % 3]), 0);
         }
@@ -30,7 +27,7 @@ TEST(sessions_one_after_another_each_have_their_own_samples)
 
 static void two_at_once(int other_signo)
 {
-    struct host a, b;
+    struct host a = { 0 }, b = { 0 };
     jsprof_thread *in_a, *in_b;
     jsprof_options options = host_options(500, JSPROF_CLOCK_CPU);
     options.signo = other_signo;
@@ -48,13 +45,11 @@ static void two_at_once(int other_signo)
     jsprof_push(in_b, "for b", NULL, 0);
     seen_burn(in_a, SAMPLES);
     if (host_close(&a)) {
-        host_check(&a);
         CHECK(host_weight(&a, "for a") > 0);
         CHECK_EQ(host_weight(&a, "for b"), 0);
     }
     seen_burn(in_b, SAMPLES); /* b goes on alone */
     if (host_close(&b)) {
-        host_check(&b);
         CHECK(host_weight(&b, "for b") > 0);
         CHECK_EQ(host_weight(&b, "for a"), 0);
     }
@@ -64,15 +59,8 @@ static void two_at_once(int other_signo)
     host_free(&b);
 }
 
-TEST(two_sessions_share_a_thread_and_a_signal)
-{
-    two_at_once(SIGPROF);
-}
-
-TEST(two_sessions_share_a_thread_on_two_signals)
-{
-    two_at_once(SIGRTMIN + 2);
-}
+TEST_OF(two_sessions_share_a_thread_and_a_signal, two_at_once(SIGPROF))
+TEST_OF(two_sessions_share_a_thread_on_two_signals, two_at_once(SIGRTMIN + 2))
 
 static _Atomic bool over;
 static _Atomic uint32_t attached, refused;
@@ -119,7 +107,7 @@ static void end(pthread_t *threads, int n)
 TEST(a_hundred_starts_and_stops_while_threads_work)
 {
     enum { N = 3, ROUNDS = 100 };
-    struct host h;
+    struct host h = { 0 };
     pthread_t threads[N];
     int failed = 0;
     if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
@@ -151,7 +139,7 @@ static void *toggle(void *arg)
 
 TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
 {
-    struct host h;
+    struct host h = { 0 };
     pthread_t threads[1], togglers[3];
     if (!host_open(&h, 10000, JSPROF_CLOCK_WALL))
         return;
@@ -167,7 +155,7 @@ TEST(two_threads_that_start_and_stop_one_session_do_not_hang_it)
 
 TEST(start_and_stop_are_idempotent_and_flush_works_in_between)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
         return;
@@ -204,7 +192,7 @@ static void *flush_for_ever(void *arg)
 /* In a child: a lock that is still held would hang it. */
 static int cancel_one_that_flushes(void)
 {
-    struct host h;
+    struct host h = { 0 };
     alarm(30);
     if (host_open_with(&h, host_options(1000, JSPROF_CLOCK_CPU)) || jsprof_start(h.prof))
         return 1;
@@ -237,7 +225,7 @@ static void *end_cancelled(void *arg)
 /* In a child: the library detaches it, and there is no drain to do the rest. */
 static int end_one_that_is_cancelled(void)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     jsprof_stats stats = { .size = sizeof stats };
     alarm(30);
@@ -250,27 +238,14 @@ static int end_one_that_is_cancelled(void)
 
 static void check_in_child(int (*run)(void))
 {
-    int status = -1;
-    if (HOST_LATE) {
+    if (HOST_LATE)
         SKIP("the thread sanitizer has no threads after a fork");
-        return;
-    }
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(run());
-    CHECK_EQ(waitpid(child, &status, 0), child);
-    CHECK_EQ(status, 0);
+    else
+        CHECK_EQ(host_in_child(run), 0);
 }
 
-TEST(thread_cancelled_in_a_call_leaves_no_lock_behind)
-{
-    check_in_child(cancel_one_that_flushes);
-}
-
-TEST(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind)
-{
-    check_in_child(end_one_that_is_cancelled);
-}
+TEST_OF(thread_cancelled_in_a_call_leaves_no_lock_behind, check_in_child(cancel_one_that_flushes))
+TEST_OF(thread_that_ends_with_a_cancellation_under_way_leaves_no_lock_behind,
+        check_in_child(end_one_that_is_cancelled))
 
 TEST_MAIN()

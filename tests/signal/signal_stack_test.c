@@ -9,7 +9,6 @@
  */
 #include "host.h"
 
-#include <sys/wait.h>
 #include <ucontext.h>
 
 #include "session/signals.h"
@@ -42,7 +41,6 @@ static volatile bool over, called; /* of one child each */
 
 static int outcome(int (*body)(size_t), size_t bytes)
 {
-    int status = 0;
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
@@ -52,8 +50,7 @@ static int outcome(int (*body)(size_t), size_t bytes)
         fflush(stdout);
         _exit(answer);
     }
-    waitpid(child, &status, 0);
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+    return host_child_status(child);
 }
 
 /* -- A stack with nobody's memory below it ------------------------------------------ */

@@ -17,6 +17,9 @@
 #include "looker.h"
 #include "session/sleeper.h"
 
+static struct host h;
+static jsprof_thread *me;
+
 enum {
     NAP_NS = 700000,
     NAP_WAIT_PRIVATE = 0 | 128, /* FUTEX_WAIT within this process only */
@@ -203,7 +206,6 @@ static uint32_t nap_all(jsprof *session)
  * of 0.7 ms or more has 0.7 points or more, and the label stands in all of them. */
 TEST(calls_that_sleep_are_not_interrupted)
 {
-    struct host h;
     jsprof_options options = faults_options(JSPROF_CLOCK_WALL, 1000);
     int sockets[2];
     if (!nap_prepare(sockets) || !CHECK_EQ(host_open_with(&h, options), 0) ||
@@ -211,7 +213,6 @@ TEST(calls_that_sleep_are_not_interrupted)
         return;
     uint32_t n_cut = nap_all(h.prof);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %llu expirations, %llu kept in %llu samples\n# %s\n",
                (unsigned long long)h.stats.expirations, (unsigned long long)h.stats.kept,
                (unsigned long long)h.stats.samples, h.profile.looks);
@@ -222,7 +223,6 @@ TEST(calls_that_sleep_are_not_interrupted)
     close(sockets[0]);
     close(sockets[1]);
     close(nap_epoll);
-    host_free(&h);
 }
 
 /* -- Stacks ------------------------------------------------------------------ */
@@ -241,8 +241,6 @@ __attribute__((noinline)) void sleeps_here(int ms)
 /* In very few samples; how many points that is, tests/sim knows. */
 TEST(sleeper_has_its_stack_and_its_time)
 {
-    struct host h;
-    jsprof_thread *me;
     jsprof_function *function;
     jsprof_link link;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
@@ -256,7 +254,6 @@ TEST(sleeper_has_its_stack_and_its_time)
     jsprof_link_leave(me, &link);
     jsprof_pop(me);
     if (host_close(&h)) {
-        host_check(&h);
         printf("# %llu kept in %llu samples\n", (unsigned long long)h.stats.kept,
                (unsigned long long)h.stats.samples);
         CHECK(host_weight(&h, "a long sleep") > 0);
@@ -266,22 +263,19 @@ TEST(sleeper_has_its_stack_and_its_time)
         CHECK(h.stats.stop_end > 0);
     }
     jsprof_function_free(function);
-    host_free(&h);
 }
 
 /* -- States ------------------------------------------------------------------- */
 
 enum { STATE_SAMPLES = 100 };
 
-static uint64_t state_weight(const struct host *h, enum jsp_state state)
+static uint64_t state_weight(enum jsp_state state)
 {
-    return h->profile.by_state[state];
+    return h.profile.by_state[state];
 }
 
 TEST(samples_know_whether_the_thread_slept_or_ran)
 {
-    struct host h;
-    jsprof_thread *me;
     struct epoll_event event;
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     if (!CHECK(epoll >= 0) || !host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
@@ -290,20 +284,18 @@ TEST(samples_know_whether_the_thread_slept_or_ran)
         epoll_wait(epoll, &event, 1, 5);
     host_sampled(&h, STATE_SAMPLES);
     if (host_close(&h)) {
-        uint64_t asleep = state_weight(&h, JSP_STATE_ASLEEP), n_named = 0;
-        uint64_t awake = state_weight(&h, JSP_STATE_RUNNING) + state_weight(&h, JSP_STATE_WAITING);
-        host_check(&h);
+        uint64_t asleep = state_weight(JSP_STATE_ASLEEP), n_named = 0;
+        uint64_t awake = state_weight(JSP_STATE_RUNNING) + state_weight(JSP_STATE_WAITING);
         printf("# %llu asleep, %llu awake\n", (unsigned long long)asleep,
                (unsigned long long)awake);
         CHECK(asleep > 0);
-        CHECK(state_weight(&h, JSP_STATE_RUNNING) > 0);
+        CHECK(state_weight(JSP_STATE_RUNNING) > 0);
         CHECK(asleep + awake + 5 >= h.stats.kept);
         for (uint32_t i = 0; i < h.profile.n_states; i++)
             n_named += jsp_read_is(h.profile.states[i].detail, "epoll_wait");
         CHECK(n_named > 0);
     }
     close(epoll);
-    host_free(&h);
 }
 
 /* -- Waits of the host --------------------------------------------------------- */
@@ -312,19 +304,18 @@ enum { WAIT_SAMPLES = 100, WAIT_BYTES = 4096 };
 static char *wait_name;
 
 /* The name is unmapped while the thread sleeps. One that wakes up under the walk may do that. */
-static void *wait_in_the_host(void *host)
+static void *wait_in_the_host(void *unused)
 {
-    const struct host *h = host;
     jsprof_thread *own;
-    if (!CHECK_EQ(jsprof_thread_attach(h->prof, "waits", &own), 0))
+    if (!CHECK_EQ(jsprof_thread_attach(h.prof, "waits", &own), 0))
         return NULL;
     jsprof_wait_begin(own, wait_name);
     munmap(wait_name, WAIT_BYTES);
-    while (host_taken(h) < WAIT_SAMPLES)
+    while (host_taken(&h) < WAIT_SAMPLES)
         faults_sleep_us(1000);
     jsprof_wait_end(own);
     jsprof_thread_detach(own);
-    return NULL;
+    return unused;
 }
 
 static _Atomic bool never_ends;
@@ -361,27 +352,23 @@ TEST(thread_that_has_never_slept_is_known_to_have_not)
  * 4,000,000,000 runs. */
 TEST(name_of_a_wait_may_vanish_under_the_walk)
 {
-    struct host h;
     wait_name = mmap(NULL, WAIT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     strcpy(wait_name, "the heap lock");
     if (!faults_begin(&h, JSPROF_CLOCK_WALL, 1000))
         return;
-    pthread_join(host_thread(wait_in_the_host, &h), NULL);
-    if (host_close(&h)) {
-        host_check(&h);
-        CHECK(state_weight(&h, JSP_STATE_HOST) > 0);
-    }
-    host_free(&h);
+    pthread_join(host_thread(wait_in_the_host, NULL), NULL);
+    if (host_close(&h))
+        CHECK(state_weight(JSP_STATE_HOST) > 0);
 }
 
 /* -- Both clocks in one recording ----------------------------------------------- */
 
 /* Return the CPU time of the recording's threads, as a reader that asks for it gets it. */
-static uint64_t both_cpu_ns(const struct host *h)
+static uint64_t both_cpu_ns(void)
 {
     const struct jsp_profile_options options = { .clock = &jsp_clocks[JSP_CLOCK_CPU] };
     struct jsp_profile profile;
-    if (!CHECK_EQ(jsp_profile_load(&profile, &h->read, &options), 0))
+    if (!CHECK_EQ(jsp_profile_load(&profile, &h.read, &options), 0))
         return 0;
     uint64_t ns = profile.value;
     jsp_profile_free(&profile);
@@ -393,10 +380,9 @@ static uint64_t both_cpu_ns(const struct host *h)
  * What the thread waits for at the end may have no sample. */
 TEST(recording_of_the_looker_has_both_clocks)
 {
-    struct host h;
     jsprof_options options = host_options(1000, JSPROF_CLOCK_CPU);
     if (!CHECK_EQ(jsprof_options_set(&options, "clock", "cpu,wall"), 0) ||
-        !host_begin_with(&h, options, &(jsprof_thread *){ NULL }))
+        !host_begin_with(&h, options, &me))
         return;
     for (int i = 0; i < 20; i++) {
         host_burn_ms(7);
@@ -404,15 +390,13 @@ TEST(recording_of_the_looker_has_both_clocks)
     }
     if (host_close(&h) && CHECK_EQ(h.profile.account.n_threads, 1)) {
         const uint64_t *all = h.profile.account.threads[0].clock_ns;
-        uint64_t cpu = both_cpu_ns(&h), wall = h.profile.value;
-        host_check(&h);
+        uint64_t cpu = both_cpu_ns(), wall = h.profile.value;
         printf("# %llu of %llu ns of CPU time, %llu of %llu ns\n", (unsigned long long)cpu,
                (unsigned long long)all[JSP_CLOCK_CPU], (unsigned long long)wall,
                (unsigned long long)all[JSP_CLOCK_WALL]);
         CHECK(host_distance(cpu, all[JSP_CLOCK_CPU]) < 55000000);
         CHECK(2 * wall > all[JSP_CLOCK_WALL] && wall <= all[JSP_CLOCK_WALL] + 2000000);
     }
-    host_free(&h);
 }
 
 /* -- Kinds of descriptors ------------------------------------------------------ */
@@ -468,10 +452,10 @@ TEST(sleep_has_the_kind_of_its_descriptor)
 enum { HOST_NAPS = 400, HOST_NAPS_SAMPLES = 200 };
 
 /* Return how many of so many naps, or of more until there are samples, were cut short. */
-static uint32_t naps(const struct host *h, uint32_t least)
+static uint32_t naps(uint32_t least)
 {
     uint32_t n_cut = 0;
-    for (uint32_t i = 0; i < least || host_taken(h) < HOST_NAPS_SAMPLES; i++)
+    for (uint32_t i = 0; i < least || host_taken(&h) < HOST_NAPS_SAMPLES; i++)
         n_cut += nanosleep(&nap, NULL) < 0 && errno == EINTR;
     return n_cut;
 }
@@ -479,15 +463,14 @@ static uint32_t naps(const struct host *h, uint32_t least)
 /* The label stands in all samples but for those at begin and end. Chance: where 1 of 10 looks at a
  * busy machine meets a sleep, none of 200 does in 1 of 1,000,000,000 runs; and where 1 of 10,000
  * looks cuts a nap, more than 8 are cut in fewer. */
-static void slept_well(struct host *h, uint32_t n_cut, const char *label)
+static void slept_well(uint32_t n_cut, const char *label)
 {
-    host_check(h);
     printf("# %u interrupted, %llu of %s\n# %s\n", n_cut,
-           (unsigned long long)host_weight(h, label), label, h->profile.looks);
-    CHECK_EQ(faults_looks(h, "with frames of the host"), 0);
-    CHECK(faults_looks(h, "walked") > 0);
-    CHECK(n_cut <= NAP_CHANCE + h->stats.expirations / NAP_LOOKS);
-    CHECK(host_weight(h, label) > h->stats.kept / 2);
+           (unsigned long long)host_weight(&h, label), label, h.profile.looks);
+    CHECK_EQ(faults_looks(&h, "with frames of the host"), 0);
+    CHECK(faults_looks(&h, "walked") > 0);
+    CHECK(n_cut <= NAP_CHANCE + h.stats.expirations / NAP_LOOKS);
+    CHECK(host_weight(&h, label) > h.stats.kept / 2);
 }
 
 struct entry {
@@ -520,17 +503,14 @@ static jsprof_stack by_offsets(void)
 
 static void sleeps_with(const jsprof_stack *stack)
 {
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_stack(me, stack), 0))
         return;
-    uint32_t n_cut = naps(&h, HOST_NAPS);
+    uint32_t n_cut = naps(HOST_NAPS);
     if (host_close(&h)) {
-        slept_well(&h, n_cut, "the host's inner");
+        slept_well(n_cut, "the host's inner");
         CHECK(host_weight(&h, "the host's outer") > h.stats.kept / 2);
     }
-    host_free(&h);
 }
 
 TEST(sleeper_with_an_array_of_its_own_is_not_woken)
@@ -595,53 +575,39 @@ static void walks(bool declines)
 {
     static char name[16] = "a walked name";
     struct walked w = { .seal = SEAL, .name = name, .declines = declines };
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0) ||
         !CHECK_EQ(jsprof_thread_set_asleep_walker(me, walk_asleep, &w), 0))
         return;
-    uint32_t n_cut = naps(&h, HOST_NAPS);
+    uint32_t n_cut = naps(HOST_NAPS);
     CHECK_EQ(jsprof_thread_set_asleep_walker(me, NULL, NULL), 0);
     CHECK_EQ(jsprof_thread_set_walker(me, NULL, NULL), 0);
     CHECK(host_counted(&w.n) > 0);
     CHECK(host_counted(&w.n_plain) > 0);
     CHECK_EQ(host_counted(&w.n_wrong), 0);
     if (host_close(&h) && !declines) {
-        slept_well(&h, n_cut, name);
+        slept_well(n_cut, name);
     } else if (declines) {
-        host_check(&h);
         CHECK(faults_looks(&h, "with frames of the host") > 0);
         CHECK(host_weight(&h, name) > h.stats.kept / 2);
     }
-    host_free(&h);
 }
 
-TEST(walker_of_a_sleeper_has_its_frames)
-{
-    walks(false);
-}
-
-TEST(walker_that_declines_leaves_them_to_the_handler)
-{
-    walks(true);
-}
+TEST_OF(walker_of_a_sleeper_has_its_frames, walks(false))
+TEST_OF(walker_that_declines_leaves_them_to_the_handler, walks(true))
 
 /* A walker of the handler alone: a sleeper is sampled by signals. */
 TEST(walker_for_no_sleeper_is_not_called_by_another_thread)
 {
     static char name[16] = "a walked name";
     struct walked w = { .seal = SEAL, .name = name };
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me) ||
         !CHECK_EQ(jsprof_thread_set_walker(me, walk_sigsafe, &w), 0))
         return;
-    naps(&h, 0);
+    naps(0);
     CHECK_EQ(jsprof_thread_set_walker(me, NULL, NULL), 0);
     if (host_close(&h))
         CHECK(faults_looks(&h, "with frames of the host") > 0);
-    host_free(&h);
 }
 
 /* About half a millisecond, so that the thread often wakes up meanwhile. */
@@ -658,8 +624,6 @@ static uint32_t walk_slowly(void *host, const jsprof_asleep *at, jsprof_frame *o
 TEST(walker_is_gone_when_the_call_that_removes_it_returns)
 {
     static char name[16] = "a walked name";
-    struct host h;
-    jsprof_thread *me;
     uint32_t n = 0, n_wrong = 0, n_inside = 0;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
@@ -676,9 +640,7 @@ TEST(walker_is_gone_when_the_call_that_removes_it_returns)
     }
     CHECK_EQ(n_inside, 0);
     CHECK_EQ(n_wrong, 0);
-    if (host_close(&h))
-        host_check(&h);
-    host_free(&h);
+    host_close(&h);
 }
 
 static void *sets_that_of_another(void *thread)
@@ -690,13 +652,10 @@ static void *sets_that_of_another(void *thread)
 
 TEST(walker_of_a_sleeper_is_set_by_its_thread)
 {
-    struct host h;
-    jsprof_thread *me;
     if (!host_begin_with(&h, faults_options(JSPROF_CLOCK_WALL, 1000), &me))
         return;
     pthread_join(host_thread(sets_that_of_another, me), NULL);
     host_close(&h);
-    host_free(&h);
 }
 
 int main(void)

@@ -101,25 +101,18 @@ static void left_at(int clock)
     pthread_join(host_thread(left_second, NULL), NULL);
     CHECK_EQ(host_counted(&wrong), 0);
     if (host_close(&h)) {
-        host_check(&h);
         CHECK_EQ(h.profile.account.n_threads, 2);
         CHECK_EQ(left_mixed(&seconds), 0);
         CHECK(seconds > 0 || HOST_LATE);
         CHECK_EQ(h.profile.by_state[JSP_STATE_HOST], 0);
         CHECK_EQ(left_paused(), 0);
     }
-    host_free(&h);
 }
 
-TEST(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock)
-{
-    left_at(JSPROF_CLOCK_CPU);
-}
-
-TEST(thread_finds_nothing_of_the_one_before_in_its_record_on_the_wall_clock)
-{
-    left_at(JSPROF_CLOCK_WALL);
-}
+TEST_OF(thread_finds_nothing_of_the_one_before_in_its_record_on_the_cpu_clock,
+        left_at(JSPROF_CLOCK_CPU))
+TEST_OF(thread_finds_nothing_of_the_one_before_in_its_record_on_the_wall_clock,
+        left_at(JSPROF_CLOCK_WALL))
 
 /* -- How many are kept ----------------------------------------------------------- */
 

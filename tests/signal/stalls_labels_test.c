@@ -22,7 +22,6 @@ static bool ended(void)
 {
     if (!host_close(&h))
         return false;
-    host_check(&h);
     return true;
 }
 
@@ -76,23 +75,11 @@ static void labels_of(uint32_t flags)
     CHECK(others < h.profile.samples / 4); /* of moments between two calls */
     CHECK_EQ(samples_of("/first") + samples_of("/second") + samples_of("/run") + others,
              h.profile.samples);
-    host_free(&h);
 }
 
-TEST(a_sample_in_a_long_turn_has_the_labels_of_its_moment)
-{
-    labels_of(0);
-}
-
-TEST(and_so_has_one_without_a_thread)
-{
-    labels_of(JSPROF_NO_THREAD);
-}
-
-TEST(and_a_compact_one)
-{
-    labels_of(JSPROF_COMPACT);
-}
+TEST_OF(a_sample_in_a_long_turn_has_the_labels_of_its_moment, labels_of(0))
+TEST_OF(and_so_has_one_without_a_thread, labels_of(JSPROF_NO_THREAD))
+TEST_OF(and_a_compact_one, labels_of(JSPROF_COMPACT))
 
 /* -- Labels of tasks ----------------------------------------------------------- */
 
@@ -148,28 +135,12 @@ static void labels_of_tasks(uint32_t flags, int others)
     CHECK(samples_of(NULL) >= SEEN);
     CHECK_EQ(samples_of("/login") + samples_of("/other") + samples_of(NULL), h.profile.samples);
     CHECK_EQ(h.profile.account.session.tags_unwritten, 0);
-    host_free(&h);
 }
 
-TEST(a_task_in_a_long_turn_has_the_labels_under_which_it_was_made)
-{
-    labels_of_tasks(0, 10);
-}
-
-TEST(so_it_has_without_a_thread)
-{
-    labels_of_tasks(JSPROF_NO_THREAD, 10);
-}
-
-TEST(so_it_has_in_a_compact_capture)
-{
-    labels_of_tasks(JSPROF_COMPACT, 10);
-}
-
-TEST(so_it_has_after_its_slot_went_to_another_task)
-{
-    labels_of_tasks(0, 2 * JSP_STALLS_SLOTS);
-}
+TEST_OF(a_task_in_a_long_turn_has_the_labels_under_which_it_was_made, labels_of_tasks(0, 10))
+TEST_OF(so_it_has_without_a_thread, labels_of_tasks(JSPROF_NO_THREAD, 10))
+TEST_OF(so_it_has_in_a_compact_capture, labels_of_tasks(JSPROF_COMPACT, 10))
+TEST_OF(so_it_has_after_its_slot_went_to_another_task, labels_of_tasks(0, 2 * JSP_STALLS_SLOTS))
 
 /* More labels than the library keeps: the oldest are gone, and the account counts them. */
 TEST(labels_that_were_overwritten_are_counted)
@@ -200,7 +171,6 @@ TEST(labels_that_were_overwritten_are_counted)
     CHECK(samples_of("/young") >= SEEN);
     CHECK_EQ(samples_of("/young") + samples_of(NULL), h.profile.samples);
     CHECK_EQ(h.profile.account.session.tags_unwritten, 1);
-    host_free(&h);
 }
 
 TEST_MAIN()

@@ -33,6 +33,7 @@ static bool began(uint32_t flags, int clock)
     o.stalls = (uint64_t)LIMIT_MS * 1000000;
     o.flags |= flags;
     n_turns = 0;
+    jsp_tasks_free(&t);
     return host_begin_with(&h, o, &me);
 }
 
@@ -41,15 +42,8 @@ static bool ended(void)
 {
     if (!host_close(&h))
         return false;
-    host_check(&h);
     return CHECK_EQ(jsp_tasks_read(&t, &h.profile), 0) && CHECK_EQ(t.defects.bad, 0) &&
            CHECK_EQ(t.defects.repeated, 0) && CHECK_EQ(t.defects.unknown, 0);
-}
-
-static void forget(void)
-{
-    jsp_tasks_free(&t);
-    host_free(&h);
 }
 
 static void turn(jsprof_task task, uint64_t burn_ms)
@@ -178,28 +172,12 @@ static void all_of_it(uint32_t flags, int clock)
     check_chains();
     check_marks();
     CHECK(h.stats.lost_paused + h.stats.kept > 0);
-    forget();
 }
 
-TEST(long_turns_are_there_with_their_causes_and_no_quick_ones)
-{
-    all_of_it(0, JSPROF_CLOCK_CPU);
-}
-
-TEST(so_they_are_on_the_wall_clock)
-{
-    all_of_it(0, JSPROF_CLOCK_WALL);
-}
-
-TEST(so_they_are_without_a_thread)
-{
-    all_of_it(JSPROF_NO_THREAD, JSPROF_CLOCK_CPU);
-}
-
-TEST(so_they_are_in_a_compact_capture)
-{
-    all_of_it(JSPROF_COMPACT, JSPROF_CLOCK_CPU);
-}
+TEST_OF(long_turns_are_there_with_their_causes_and_no_quick_ones, all_of_it(0, JSPROF_CLOCK_CPU))
+TEST_OF(so_they_are_on_the_wall_clock, all_of_it(0, JSPROF_CLOCK_WALL))
+TEST_OF(so_they_are_without_a_thread, all_of_it(JSPROF_NO_THREAD, JSPROF_CLOCK_CPU))
+TEST_OF(so_they_are_in_a_compact_capture, all_of_it(JSPROF_COMPACT, JSPROF_CLOCK_CPU))
 
 static uint64_t written(void)
 {
@@ -231,7 +209,6 @@ TEST(quick_turns_write_nothing)
     if (!ended())
         return;
     CHECK(h.stats.lost_quick > 0);
-    forget();
 }
 
 TEST(a_turn_that_does_not_end_is_there)
@@ -249,7 +226,6 @@ TEST(a_turn_that_does_not_end_is_there)
         return;
     CHECK(h.profile.samples > 0);
     CHECK_EQ(t.n_tasks, 2);
-    forget();
 }
 
 /* More tasks than there are slots. One that has never run, and one that runs again and again,
@@ -278,7 +254,6 @@ TEST(a_task_that_waits_long_is_known)
                  jsp_read_is(t.whats[t.tasks[t.runs[i].task].what].name, "waits");
     CHECK(found >= 2);
     CHECK(t.n_tasks < OTHERS / 10);
-    forget();
 }
 
 TEST(a_timer_in_a_long_turn_keeps_its_maker)
@@ -304,7 +279,6 @@ TEST(a_timer_in_a_long_turn_keeps_its_maker)
               jsp_read_is(t.whats[t.tasks[run->by].what].name, "root"));
     }
     CHECK(is_there);
-    forget();
 }
 
 TEST_MAIN()

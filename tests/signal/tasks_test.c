@@ -15,7 +15,7 @@ static struct jsp_tasks t;
 
 static bool began(jsprof_options o)
 {
-    t = (struct jsp_tasks){ 0 };
+    jsp_tasks_free(&t);
     return host_begin_with(&h, o, &me);
 }
 
@@ -24,12 +24,6 @@ static bool ended(void)
     return host_close(&h) && CHECK_EQ(jsp_tasks_read(&t, &h.profile), 0) &&
            CHECK_EQ(t.defects.bad, 0) && CHECK_EQ(t.defects.repeated, 0) &&
            CHECK_EQ(t.defects.crossing, 0);
-}
-
-static void forget(void)
-{
-    jsp_tasks_free(&t);
-    host_free(&h);
 }
 
 /* Return the position of the task of this name, or JSP_TASK_NONE. */
@@ -107,7 +101,6 @@ TEST(a_chain_has_its_parents_runs_stacks_and_delays)
     CHECK(t.runs[run_b].delay > 0 && t.runs[run_c].delay >= 0);
     CHECK_EQ(t.runs[run_b].inner, t.runs[run_c].duration);
     CHECK_EQ(t.runs[only_run(at_a)].outer, JSP_TASK_NONE);
-    forget();
 }
 
 TEST(equal_stacks_are_stored_once)
@@ -122,7 +115,6 @@ TEST(equal_stacks_are_stored_once)
     CHECK_EQ(t.n_stacks, 2);
     CHECK_EQ(t.n_whats, 3); /* with the one that has no name */
     CHECK(stack_has(t.tasks[0].stack, "even") && stack_has(t.tasks[1].stack, "odd"));
-    forget();
 }
 
 /* Samples inside a task have its number, and those outside have none. */
@@ -162,7 +154,6 @@ TEST(a_sample_knows_the_innermost_task)
     CHECK(between <= 4); /* at each begin and end one, after its time was read */
     CHECK(in[0] >= 15 && in[1] >= 15 && without >= 15);
     CHECK_EQ(in[0] + in[1] + without, h.profile.samples);
-    forget();
 }
 
 TEST(turns_nest_and_leave_no_run_behind)
@@ -193,7 +184,6 @@ TEST(turns_nest_and_leave_no_run_behind)
     CHECK_EQ(run_b->turn, 1);
     CHECK_EQ(account()->tasks_left, 1);
     CHECK_EQ(account()->tasks_unmatched, 1);
-    forget();
 }
 
 static void *other_thread(void *task)
@@ -232,7 +222,6 @@ TEST(a_task_runs_on_another_thread_and_ends_there)
     for (uint32_t i = 0; i < h.profile.account.n_threads; i++)
         unmatched += h.profile.account.threads[i].tasks_unmatched;
     CHECK_EQ(unmatched, 1);
-    forget();
 }
 
 TEST(a_timer_that_was_due_before_is_late_by_that_and_keeps_its_maker)
@@ -259,7 +248,6 @@ TEST(a_timer_that_was_due_before_is_late_by_that_and_keeps_its_maker)
         for (int i = 0; i < 4; i++)
             CHECK_EQ(t.runs[runs[i]].by, named("root"));
     }
-    forget();
 }
 
 TEST(wrong_handles_and_ends_are_counted)
@@ -294,7 +282,6 @@ TEST(wrong_handles_and_ends_are_counted)
     CHECK_EQ(t.n_runs, 68);
     CHECK_EQ(t.defects.unknown, 1); /* the one that was never made */
     CHECK_EQ(t.defects.before, 0);
-    forget();
 }
 
 TEST(a_name_is_copied_and_a_run_that_never_ends_is_open)
@@ -312,7 +299,6 @@ TEST(a_name_is_copied_and_a_run_that_never_ends_is_open)
         return;
     const struct jsp_task_run *run = &t.runs[only_run(named("freed"))];
     CHECK(run->is_open);
-    forget();
 }
 
 /* Nothing drains a session that has no thread and whose program only makes tasks: what the ring
@@ -332,7 +318,6 @@ TEST(a_full_ring_loses_and_counts)
         return;
     CHECK(account()->tasks_lost > 0);
     CHECK_EQ(t.n_tasks + account()->tasks_lost, MADE);
-    forget();
 }
 
 TEST(a_child_goes_on_inside_the_task_of_its_parent)
@@ -377,7 +362,6 @@ TEST(a_child_goes_on_inside_the_task_of_its_parent)
         CHECK(run->outer != JSP_TASK_NONE && t.runs[run->outer].task == JSP_TASK_NONE);
         CHECK_EQ(account()->tasks_unmatched, 0);
     }
-    forget();
     unlink(path);
     unlink(other);
 }

@@ -53,7 +53,7 @@ static void *stop_and_close(void *arg)
 
 TEST(counters_add_up_while_a_slow_pipe_takes_the_samples)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     void *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
@@ -111,7 +111,7 @@ TEST(stop_and_flush_onto_a_pipe_that_is_full_say_that_samples_wait)
         SKIP("needs signals in time, to fill the pipe");
         return;
     }
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
     if (!CHECK_EQ(small_pipe(ends), 0) || !open_deep(&h, ends[1], &me))
@@ -171,7 +171,7 @@ static void *attach_and_detach(void *arg)
 /* The drain is inside its last write and the session already counts as stopped. */
 TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     void *failed, *err;
     int ends[2], file = memfd_create("copy", MFD_CLOEXEC);
@@ -211,7 +211,7 @@ TEST(detach_during_a_stop_that_waits_for_the_file_keeps_the_file_whole)
 
 TEST(descriptor_in_append_mode_gets_a_whole_capture)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     int file = memfd_create("capture", MFD_CLOEXEC);
     fcntl(file, F_SETFL, O_APPEND);

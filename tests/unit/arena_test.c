@@ -18,7 +18,7 @@ static _Atomic uint64_t slots[SLOTS];
 
 static void begin(uint64_t n_bytes, uint64_t n_slots)
 {
-    memset(bytes, 0, sizeof bytes);
+    memset(bytes, '#', sizeof bytes); /* no end of a text by chance */
     memset((void *)slots, 0, sizeof slots);
     struct jsp_arena_memory memory = { bytes, n_bytes, slots, n_slots };
     jsp_arena_init(&arena, &memory);

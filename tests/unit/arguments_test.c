@@ -52,7 +52,7 @@ TEST(option_at_its_bound_is_taken_and_one_past_it_is_refused)
 /* A host that was compiled with the first version's header. */
 TEST(options_and_stats_of_an_older_header_are_taken_and_of_a_newer_one_are_not)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_stats stats = { .size = offsetof(jsprof_stats, stop_end), .marks_lost = 77 };
     CHECK_EQ(open_options((jsprof_options){ .size = offsetof(jsprof_options, on_drain) }), 0);
     CHECK_EQ(open_options((jsprof_options){ .size = sizeof(jsprof_options) + 1 }), -EINVAL);
@@ -129,7 +129,7 @@ static int add(jsprof *p, jsprof_code code)
 TEST(code_and_ranges_that_are_half_described_are_refused)
 {
     static const char bytes[64];
-    struct host h;
+    struct host h = { 0 };
     jsprof_code nowhere = { .size = sizeof nowhere, .length = 64, .name = "f" };
     jsprof_listing listing = { .size = sizeof listing };
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
@@ -163,7 +163,7 @@ TEST(code_and_ranges_that_are_half_described_are_refused)
 
 TEST(thread_or_stack_that_is_half_described_is_refused)
 {
-    struct host h;
+    struct host h = { 0 };
     jsprof_thread *me;
     jsprof_stack stack = { .size = sizeof stack - 1 };
     if (!host_open(&h, 1000, JSPROF_CLOCK_CPU))
@@ -180,7 +180,7 @@ TEST(thread_or_stack_that_is_half_described_is_refused)
 TEST(long_command_line_is_cut_where_its_room_ends)
 {
     static char line[1 << 16];
-    struct host h;
+    struct host h = { 0 };
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t n = read(fd, line, sizeof line - 1);
     close(fd);

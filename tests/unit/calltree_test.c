@@ -56,7 +56,6 @@ TEST(stacks_share_their_callers)
             CHECK(t.nodes[i].parent < i);
         jsp_calltree_free(&t);
     }
-    unloaded();
 }
 
 TEST(recursion_is_folded_when_asked)
@@ -67,7 +66,6 @@ TEST(recursion_is_folded_when_asked)
         CHECK_STR(path(&t, t.leaf[0]), "leaf < work < main");
         jsp_calltree_free(&t);
     }
-    unloaded();
 }
 
 TEST(a_tree_from_the_leaves_has_them_below_the_root)
@@ -79,7 +77,6 @@ TEST(a_tree_from_the_leaves_has_them_below_the_root)
         CHECK_STR(path(&t, t.leaf[1]), "main < leaf");
         jsp_calltree_free(&t);
     }
-    unloaded();
 }
 
 static int all_are_one(void *context, struct jsp_profile_frame *frame)
@@ -108,7 +105,6 @@ TEST(two_profiles_share_nodes_by_the_numbers_that_their_functions_get)
         CHECK_EQ(places[1].node, 2);
         jsp_calltree_free(&t);
     }
-    unloaded();
 }
 
 TEST_MAIN()

@@ -153,6 +153,44 @@ static inline void build_chunk(struct builder *b, const char *path, const void *
     build_end(b);
 }
 
+static inline void build_mark(struct builder *b, int64_t duration, const char *group,
+                              const char *name, const char *message)
+{
+    build_begin(b, 10);
+    build_int(b, (uint64_t)duration, 8);
+    build_text(b, group, 24);
+    build_text(b, name, 40);
+    build_text(b, message, 0);
+    build_end(b);
+}
+
+/* A counter: its group, its name and what it counts. */
+static inline void build_counter(struct builder *b, uint32_t id, const char *const texts[3],
+                                 bool is_real)
+{
+    build_begin(b, 8);
+    build_int(b, 1, 2);
+    build_zero(b, 6);
+    build_text(b, texts[0], 32);
+    build_text(b, texts[1], 32);
+    build_text(b, texts[2], 52);
+    build_int(b, b->is_big ? id << 8 | is_real : id | (uint32_t)is_real << 24, 4);
+    build_zero(b, 8);
+    build_end(b);
+}
+
+static inline void build_value(struct builder *b, uint32_t id, uint64_t bits)
+{
+    build_begin(b, 9);
+    build_int(b, 1, 2);
+    build_zero(b, 6);
+    build_int(b, id, 4);
+    build_zero(b, 28);
+    build_int(b, bits, 8);
+    build_zero(b, 56);
+    build_end(b);
+}
+
 static inline size_t build_varint(uint8_t *to, uint64_t value)
 {
     size_t n = 0;

@@ -25,7 +25,7 @@ static void check_command(const struct host *h, const char *want)
 
 TEST(capture_has_the_command_line_with_its_arguments_and_the_name)
 {
-    struct host h;
+    struct host h = { 0 };
     prctl(PR_SET_NAME, "two words");
     if (recorded(&h)) {
         check_command(&h, command);
@@ -45,7 +45,7 @@ __attribute__((noinline)) static void leave_something_on_the_stack(void)
 TEST(program_without_a_free_descriptor_is_named_all_the_same)
 {
     struct rlimit limit, none;
-    struct host h;
+    struct host h = { 0 };
     if (!CHECK_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0))
         return;
     h = (struct host){ .fd = memfd_create("capture", MFD_CLOEXEC) };

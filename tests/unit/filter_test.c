@@ -81,7 +81,6 @@ TEST(each_option_keeps_its_part_of_the_stacks)
             printf("# by row %zu, of %s\n", i, kept[i].rows[0].name);
         jsp_functions_free(&fs);
     }
-    unloaded();
 }
 
 /* leaf < work < main < work < main, and main < main. */
@@ -116,7 +115,6 @@ TEST(collapsed_recursion_keeps_one_call_of_a_function_and_the_innermost_as_self)
         CHECK_EQ(jsp_select_frames(&select, &p, 2, frames), 1);
     }
     jsp_filter_close(select.filter);
-    unloaded();
 }
 
 TEST(a_function_answers_to_its_name_without_file_or_arguments)
@@ -152,7 +150,6 @@ TEST(a_category_is_of_the_innermost_function)
     filtered(&(struct jsp_filter_options){ .category = "script", .categories = categories });
     CHECK_EQ(fs.samples, 2); /* leaf and main: work is ours */
     jsp_categories_close(categories);
-    unloaded();
 }
 
 /* A JITMAP of an address that is no tag is compiled code. */
@@ -186,7 +183,6 @@ TEST(a_function_counts_as_jit_or_as_script_by_how_it_ran)
     filtered(&(struct jsp_filter_options){ .category = "script", .categories = categories });
     CHECK_EQ(fs.samples, 2);
     jsp_categories_close(categories);
-    unloaded();
 }
 
 static void grouped(enum jsp_group_by by, struct jsp_groups **groups)
@@ -221,7 +217,6 @@ TEST(a_group_counts_a_stack_once_and_its_innermost_frame_as_self)
     jsp_functions_free(&fs);
     jsp_groups_close(groups);
     jsp_categories_close(categories);
-    unloaded();
 }
 
 /* Return the samples whose innermost frame is of this tier, and the kind's word where the tier is
@@ -263,7 +258,6 @@ TEST(a_tier_is_recorded_with_the_kind_and_makes_no_other_function)
     CHECK_EQ(of_tier("wasm"), 1);
     CHECK_EQ(of_tier("jit"), 2);
     jsp_groups_close(groups);
-    unloaded();
 }
 
 TEST(modules_are_files_or_words_in_brackets)
@@ -280,7 +274,6 @@ TEST(modules_are_files_or_words_in_brackets)
         CHECK_EQ(fs.rows[1].self, 1);
     }
     jsp_groups_close(groups);
-    unloaded();
 }
 
 TEST(wrong_rules_and_expressions_are_refused_with_a_reason)
@@ -320,7 +313,6 @@ TEST(a_span_of_time_counts_from_the_start_and_is_half_open)
     CHECK_EQ(p.samples, 1);
     CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
     CHECK_EQ(row("work(int)").self, 1);
-    unloaded();
 }
 
 TEST(a_walk_gives_every_counted_sample_and_no_other)
@@ -343,7 +335,6 @@ TEST(a_walk_gives_every_counted_sample_and_no_other)
         CHECK_EQ(n, is_part ? 3 : 4);
         CHECK_EQ(n, p.samples);
         CHECK_EQ(value, p.value);
-        unloaded();
     }
 }
 

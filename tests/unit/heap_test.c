@@ -65,7 +65,6 @@ TEST(values_are_bytes_and_weights_are_blocks)
             CHECK_EQ(p.heap.n_freed, 1);
             CHECK_STR(jsp_unit_key(p.unit), "alloc_bytes");
         }
-        unloaded();
     }
 }
 
@@ -81,7 +80,6 @@ TEST(what_was_freed_is_not_live)
         CHECK_EQ(row("work").self, 600);
         CHECK_EQ(fs.n, 1);
     }
-    unloaded();
 }
 
 /* Other programs write addresses, which are used again. */
@@ -97,7 +95,6 @@ TEST(an_address_that_is_used_again_was_freed_before)
     allocation(4096, 0, 0, 0);
     if (loaded_by(JSP_VALUE_LIVE))
         CHECK_EQ(p.value, 22);
-    unloaded();
 }
 
 TEST(the_usual_measure_does_not_see_allocations)
@@ -110,7 +107,6 @@ TEST(the_usual_measure_does_not_see_allocations)
         CHECK_EQ(fs.n, 1);
         CHECK_EQ(p.heap.n_allocated, 1);
     }
-    unloaded();
 }
 
 TEST(defective_allocations_are_skipped_and_counted)
@@ -140,7 +136,6 @@ TEST(defective_allocations_are_skipped_and_counted)
         CHECK_EQ(p.defects.count[JSP_READ_ADDRS], 1);
         CHECK_EQ(p.defects.count[JSP_READ_RECORD], 1);
     }
-    unloaded();
 }
 
 TEST(a_block_represents_its_size_divided_by_its_chance)

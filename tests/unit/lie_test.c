@@ -97,24 +97,9 @@ static void lie_build(bool is_big)
                 24);
     build_chunk(&b, "jsprof/losses", "thread id=1 tid=100 expirations=4 kept=4\n", 41);
     build_chunk(&b, "__symbols__", memset(data, 0, sizeof data), sizeof data);
-    build_begin(&b, 10);
-    build_int(&b, 5, 8);
-    build_text(&b, "gc", 24);
-    build_text(&b, "sweep", 40);
-    build_text(&b, "why", 0);
-    build_end(&b);
-    build_begin(&b, 8);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6 + 116);
-    build_int(&b, 1, 4);
-    build_zero(&b, 8);
-    build_end(&b);
-    build_begin(&b, 9);
-    build_int(&b, 1, 2);
-    build_zero(&b, 6);
-    build_int(&b, 1, 4);
-    build_zero(&b, 92);
-    build_end(&b);
+    build_mark(&b, 5, "gc", "sweep", "why");
+    build_counter(&b, 1, (const char *const[3]){ "", "", "" }, false);
+    build_value(&b, 1, 0);
 }
 
 static void lie_views(struct jsp_profile *p)

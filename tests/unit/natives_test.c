@@ -72,7 +72,6 @@ static const char *name_by(const struct told *t, int *reason)
         return "";
     snprintf(name, sizeof name, "%s", p.functions[frames[0].function].name);
     *reason = p.natives.n ? p.natives.files[0].reason : 1;
-    unloaded();
     return name;
 }
 
@@ -198,7 +197,6 @@ TEST(frames_of_the_interpreter_show_only_when_asked_for)
     CHECK_STR(shown(JSP_SHOW_ALL, 0), "[libc.so] [host] inner [host] outer [host]");
     CHECK_STR(shown(JSP_SHOW_VM, 0), "inner outer");
     CHECK_STR(shown(JSP_SHOW_VM, 3), "[no VM frame]");
-    unloaded();
 }
 
 TEST(edges_of_a_loop_belong_to_it_as_its_end_does_not)
@@ -216,7 +214,6 @@ TEST(edges_of_a_loop_belong_to_it_as_its_end_does_not)
     CHECK(!jsp_lookup_is_loop(&p.lookup, k));
     k = (struct jsp_lookup_key){ 0x1000, 101, 0 }; /* another process */
     CHECK(!jsp_lookup_is_loop(&p.lookup, k));
-    unloaded();
 }
 
 TEST(code_of_a_loop_that_is_mapped_once_more_belongs_to_it)
@@ -232,7 +229,6 @@ TEST(code_of_a_loop_that_is_mapped_once_more_belongs_to_it)
     CHECK(!jsp_lookup_is_loop(&p.lookup, k));
     k.addr = 0xb000; /* an offset of the loop, but in another file */
     CHECK(!jsp_lookup_is_loop(&p.lookup, k));
-    unloaded();
 }
 
 TEST(each_of_many_loops_is_known)
@@ -259,7 +255,6 @@ TEST(each_of_many_loops_is_known)
         CHECK(!jsp_lookup_is_loop(
             &p.lookup, (struct jsp_lookup_key){ 0x10000 + i * APART + LOOP, 100, 0 }));
     }
-    unloaded();
 }
 
 TEST(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost)
@@ -283,7 +278,6 @@ TEST(self_of_a_hidden_frame_goes_to_its_caller_and_none_is_lost)
         CHECK_EQ(of_inner, inner[i]);
         jsp_functions_free(&f);
     }
-    unloaded();
 }
 
 TEST(loop_that_ends_before_it_starts_is_refused_and_said)
@@ -295,7 +289,6 @@ TEST(loop_that_ends_before_it_starts_is_refused_and_said)
         return;
     CHECK_EQ(p.defects.count[JSP_READ_RECORD], 1);
     CHECK_EQ(p.lookup.n_loops, 0);
-    unloaded();
 }
 
 TEST(functions_of_one_name_in_two_files_are_two)
@@ -323,7 +316,6 @@ TEST(functions_of_one_name_in_two_files_are_two)
     CHECK_STR(one->module, "host");   /* the mapping says it */
     CHECK_STR(two->module, "tag.so"); /* only the symbol's tag does */
     CHECK(one != two);
-    unloaded();
 }
 
 /* A return address is asked for one byte earlier; our own captures did that before. */
@@ -365,7 +357,6 @@ TEST(lines_are_asked_at_the_call_and_answers_reach_the_frames)
         CHECK_EQ(tree.nodes[1].line, 77);
         jsp_tree_free(&tree);
         jsp_lines_free(&asks);
-        unloaded();
     }
 }
 

@@ -38,25 +38,28 @@ static inline void sample(int n, uint64_t a0, uint64_t a1, uint64_t a2)
     build_sample(&b, addrs, n);
 }
 
+/* Read what was built. It and its profile stay until the next one is read. */
+static inline bool read_built(void)
+{
+    static uint8_t *bytes;
+    char why[JSP_READ_WHY];
+    jsp_functions_free(&fs);
+    jsp_profile_free(&p);
+    jsp_read_close(&r);
+    free(bytes);
+    bytes = b.bytes;
+    return CHECK_EQ(jsp_read_memory(&r, bytes, b.size, why), 0);
+}
+
 /* Load what was built, without its functions. */
 static inline bool loaded_with(const struct jsp_profile_options *options)
 {
-    char why[JSP_READ_WHY];
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0) &&
-           CHECK_EQ(jsp_profile_load(&p, &r, options), 0);
+    return read_built() && CHECK_EQ(jsp_profile_load(&p, &r, options), 0);
 }
 
 static inline bool loaded(void)
 {
     return loaded_with(NULL) && CHECK_EQ(jsp_functions_build(&fs, &p, NULL), 0);
-}
-
-static inline void unloaded(void)
-{
-    jsp_functions_free(&fs);
-    jsp_profile_free(&p);
-    jsp_read_close(&r);
-    free(b.bytes);
 }
 
 static inline struct jsp_function_row row(const char *name)

@@ -44,7 +44,6 @@ TEST(weights_and_cpu_time_belong_to_their_own_sample)
     CHECK_EQ(row("leaf").self, 1000000); /* unknown: weight x period */
     CHECK_EQ(row("work").line, 20);
     CHECK_EQ(row("work").line_value, 100);
-    unloaded();
 }
 
 TEST(records_behind_long_lists_of_lines_are_found)
@@ -78,7 +77,6 @@ TEST(records_behind_long_lists_of_lines_are_found)
     CHECK_EQ(jsp_profile_frames(&p, 0, frames), DEEP);
     CHECK_EQ(frames[20].line, 160000);
     CHECK_EQ(p.defects.count[JSP_READ_RECORD], 0);
-    unloaded();
 }
 
 TEST(wall_clock_shares_are_weight_times_period)
@@ -94,7 +92,6 @@ TEST(wall_clock_shares_are_weight_times_period)
         return;
     CHECK_EQ(row("main").self, 30000000);
     CHECK_EQ(row("work").self, 10000000);
-    unloaded();
 }
 
 /* Frames that were cut have a frame of their own, where they were. */
@@ -108,7 +105,6 @@ TEST(sample_with_a_cut_gives_its_self_time_to_its_leaf)
         return;
     CHECK_EQ(row("main").self, 1);
     CHECK_EQ(p.n_stacks, 1);
-    unloaded();
 }
 
 TEST(lying_record_counts_are_refused_and_said)
@@ -126,7 +122,6 @@ TEST(lying_record_counts_are_refused_and_said)
             return;
         CHECK_EQ(p.defects.count[JSP_READ_RECORD], 1);
         CHECK_EQ(p.weight, 1);
-        unloaded();
     }
 }
 
@@ -147,7 +142,6 @@ TEST(more_time_than_there_can_be_does_not_wrap_a_sum_around)
         CHECK_EQ(row("main").self, is_wall ? 1000000 : 50);
         CHECK_EQ(row("work").self, 2000000); /* two of which nothing is known */
         CHECK_EQ(p.defects.count[JSP_READ_SUM], 2);
-        unloaded();
     }
 }
 
@@ -175,7 +169,6 @@ TEST(losses_take_the_last_whole_line_of_each_key)
     CHECK_EQ(p.unit, JSP_VALUE_WALL);
     CHECK_EQ(p.defects.count[JSP_READ_RECORD], 1); /* the line without an end */
     CHECK(p.threads[0].losses == &p.account.threads[0]);
-    unloaded();
 }
 
 TEST(reused_tid_is_balanced_over_all_its_threads)
@@ -198,7 +191,6 @@ TEST(reused_tid_is_balanced_over_all_its_threads)
     CHECK_EQ(t[1].in_file, 3);
     CHECK_EQ(t[2].kept_of_tid, 5);
     CHECK_EQ(t[2].in_file, 0);
-    unloaded();
 }
 
 TEST_MAIN()

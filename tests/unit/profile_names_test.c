@@ -16,7 +16,6 @@ TEST(address_reuse_does_not_rename_earlier_samples)
         return;
     CHECK_EQ(row("leaf").self, 1);
     CHECK_EQ(row("later").self, 2);
-    unloaded();
 }
 
 TEST(name_that_comes_after_its_sample_still_names_it)
@@ -27,7 +26,6 @@ TEST(name_that_comes_after_its_sample_still_names_it)
     if (!loaded())
         return;
     CHECK_EQ(row("late name").self, 1);
-    unloaded();
 }
 
 TEST(compiled_and_interpreted_code_of_one_name_is_one_function)
@@ -43,7 +41,6 @@ TEST(compiled_and_interpreted_code_of_one_name_is_one_function)
         return;
     CHECK_EQ(row("work").self, 3);
     CHECK_EQ(row("work").kind, JSPROF_KIND_JIT);
-    unloaded();
 }
 
 TEST(context_markers_are_no_frames_and_natives_go_by_module)
@@ -59,7 +56,6 @@ TEST(context_markers_are_no_frames_and_natives_go_by_module)
     CHECK_EQ(row("[kernel]").self, 1);
     CHECK_EQ(row("[libfoo.so.1]").total, 1);
     CHECK_EQ(row("[libfoo.so.1]").kind, JSPROF_KIND_NATIVE);
-    unloaded();
 }
 
 /* An address belongs to the module that was mapped there when it was sampled. */
@@ -74,7 +70,6 @@ TEST(module_mapped_over_another_does_not_take_its_samples)
         return;
     CHECK_EQ(row("[first.so]").self, 1);
     CHECK_EQ(row("[second.so]").self, 1);
-    unloaded();
 }
 
 static void symbol(struct builder *s, uint64_t begin_at, uint64_t end_at, uint32_t name)
@@ -104,7 +99,6 @@ TEST(bundled_symbols_serve_both_conventions_of_an_end)
     CHECK_EQ(row("first").self, 1);
     CHECK_EQ(row("second").total, 1);
     CHECK_EQ(row("[unknown]").total, 1);
-    unloaded();
 }
 
 TEST(symbol_whose_name_lies_outside_is_skipped_and_said)
@@ -120,7 +114,6 @@ TEST(symbol_whose_name_lies_outside_is_skipped_and_said)
         return;
     CHECK_EQ(p.defects.count[JSP_READ_SYMBOLS], 1);
     CHECK_EQ(row("[unknown]").self, 1);
-    unloaded();
 }
 
 TEST_MAIN()

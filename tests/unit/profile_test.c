@@ -21,7 +21,6 @@ TEST(self_and_total_are_counted_in_both_byte_orders)
         CHECK_EQ(row("work").self, 2);
         CHECK_EQ(row("work").total, 3);
         CHECK_EQ(row("leaf").self, 1);
-        unloaded();
     }
 }
 
@@ -43,7 +42,6 @@ TEST(recursion_does_not_count_a_sample_twice)
         return;
     CHECK_EQ(row("work").total, 1);
     CHECK_EQ(row("work").self, 1);
-    unloaded();
 }
 
 TEST(threads_are_apart_and_can_be_chosen)
@@ -63,7 +61,6 @@ TEST(threads_are_apart_and_can_be_chosen)
     CHECK_EQ(chosen.samples, 2);
     CHECK_EQ(chosen.n, 2);
     jsp_functions_free(&chosen);
-    unloaded();
 }
 
 TEST(many_stacks_and_names_outgrow_every_first_table)
@@ -82,7 +79,6 @@ TEST(many_stacks_and_names_outgrow_every_first_table)
     CHECK_EQ(p.n_stacks, MANY);
     CHECK_EQ(row("main").total, 2 * MANY);
     CHECK_EQ(row("f3009").self, 2);
-    unloaded();
 }
 
 struct told {
@@ -101,7 +97,6 @@ TEST(samples_are_told_in_file_order_with_their_stack_and_time)
 {
     struct told t = { 0 };
     const struct jsp_profile_options options = { .sampled = tell, .sampled_context = &t };
-    char why[JSP_READ_WHY];
     begin(false);
     sample(2, f2, f1, 0);
     int64_t first = b.time;
@@ -114,16 +109,13 @@ TEST(samples_are_told_in_file_order_with_their_stack_and_time)
     CHECK_EQ(t.samples[1].value, 1);
     CHECK_EQ(t.samples[0].stack, t.samples[2].stack);
     CHECK(t.samples[0].stack != t.samples[1].stack);
-    unloaded();
-
     t.n = 0;
     begin(false);
     for (int i = 0; i < 5; i++)
         sample(1, f1, 0, 0);
-    CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    CHECK(read_built());
     CHECK_EQ(jsp_profile_load(&p, &r, &options), -ECANCELED); /* as the fourth answers */
     CHECK_EQ(t.n, 4);
-    unloaded();
 }
 
 struct steps {
@@ -145,21 +137,15 @@ TEST(a_long_load_says_how_far_it_is)
 {
     struct steps s = { .is_going_up = true };
     struct jsp_profile_options o = { .progress = step, .context = &s };
-    char why[JSP_READ_WHY];
     begin(false);
     while (b.size < 20u << 20)
         sample(3, f3, f2, f1);
-    if (!CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0))
-        return;
-    CHECK_EQ(jsp_profile_load(&p, &r, &o), 0);
-    jsp_profile_free(&p);
+    CHECK(loaded_with(&o));
     CHECK(s.n >= 2 && s.n <= 20);
     CHECK(s.is_going_up);
     CHECK_EQ(s.all, b.size);
-    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
     jsp_profile_free(&p);
-    jsp_read_close(&r);
-    free(b.bytes);
+    CHECK_EQ(jsp_profile_load(&p, &r, NULL), 0);
 }
 
 TEST_MAIN()

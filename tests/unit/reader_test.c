@@ -1,5 +1,5 @@
 /* reader_test.c - the reading library: inputs, sizes of structs, arrays, choices, errors.
- * tests/read/same.sh compares what it says with the command.
+ * The command asks it for its figures, so tests/cli says whether they are right.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +19,9 @@ static jsprof_read_error error;
 
 static void build(void)
 {
+    jsprof_read_close(r);
+    r = NULL;
+    free(b.bytes);
     build_start(&b, false);
     build_process(&b, "host script");
     build_metadata(&b, "jsprof.version", "0.1.0");
@@ -39,6 +42,7 @@ static int open_it(jsprof_read_input in)
     jsprof_read_options o = { .size = sizeof o, .inputs = &in, .n_inputs = 1 };
     in.size = sizeof in;
     error.size = sizeof error;
+    jsprof_read_close(r);
     r = NULL;
     return jsprof_read_open(&r, &o, &error);
 }
@@ -47,12 +51,6 @@ static bool opened(void)
 {
     build();
     return CHECK_EQ(open_it((jsprof_read_input){ .bytes = b.bytes, .n_bytes = b.size }), 0);
-}
-
-static void closed(void)
-{
-    jsprof_read_close(r);
-    free(b.bytes);
 }
 
 static uint64_t self_of(const char *name)
@@ -77,7 +75,6 @@ TEST(memory_a_descriptor_and_a_path_are_the_same_capture)
     CHECK(write(fd, b.bytes, b.size) == (ssize_t)b.size);
     CHECK_EQ(open_it((jsprof_read_input){ .path = path }), 0);
     CHECK_EQ(self_of("work"), 3);
-    jsprof_read_close(r);
 
     CHECK(pwrite(fd, b.bytes, b.size, 8) == (ssize_t)b.size);
     CHECK(lseek(fd, 8, SEEK_SET) == 8);
@@ -85,7 +82,6 @@ TEST(memory_a_descriptor_and_a_path_are_the_same_capture)
     close(fd);
     unlink(path);
     CHECK_EQ(self_of("work"), 3);
-    jsprof_read_close(r);
 
     CHECK_EQ(pipe(ends), 0);
     CHECK(write(ends[1], b.bytes, b.size) == (ssize_t)b.size);
@@ -93,7 +89,6 @@ TEST(memory_a_descriptor_and_a_path_are_the_same_capture)
     CHECK_EQ(open_it((jsprof_read_input){ .fd = ends[0] }), 0);
     close(ends[0]);
     CHECK_EQ(self_of("work"), 3);
-    jsprof_read_close(r);
 
     uint8_t *odd = malloc(b.size + 1);
     memcpy(odd + 1, b.bytes, b.size);
@@ -101,7 +96,6 @@ TEST(memory_a_descriptor_and_a_path_are_the_same_capture)
     CHECK_EQ(self_of("work"), 3);
     free(odd); /* it was copied, because it is not aligned */
     CHECK_EQ(self_of("main"), 1);
-    closed();
 }
 
 /* A program that was built when the struct was shorter, and one when it was longer. */
@@ -137,7 +131,6 @@ TEST(a_struct_has_the_fields_that_both_sides_know)
     old[0].tid = 7;
     CHECK_EQ(jsprof_read_threads(r, 0, (jsprof_read_thread *)(void *)old, 1), 1);
     CHECK_EQ(old[0].tid, 7);
-    closed();
 }
 
 TEST(an_array_says_how_many_and_ends)
@@ -155,7 +148,6 @@ TEST(an_array_says_how_many_and_ends)
     CHECK_EQ(jsprof_read_frames(r, 999, 0, NULL, 0), 0);
     CHECK_EQ(jsprof_read_losses(r, 999, 0, NULL, 0), 0);
     CHECK(jsprof_read_losses(r, JSPROF_READ_ALL, 0, NULL, 0) >= 7);
-    closed();
 }
 
 TEST(metadata_and_files_are_whole)
@@ -179,7 +171,6 @@ TEST(metadata_and_files_are_whole)
     CHECK_STR(bytes, "t se");
     CHECK_EQ(jsprof_read_file_bytes(r, 0, 12, bytes, 4), 0);
     CHECK_EQ(jsprof_read_file_bytes(r, 2, 0, bytes, 4), -EINVAL);
-    closed();
 }
 
 TEST(a_choice_that_fails_changes_nothing)
@@ -202,7 +193,6 @@ TEST(a_choice_that_fails_changes_nothing)
     CHECK_EQ(self_of("work"), 1);
     CHECK_EQ(jsprof_read_select(r, NULL, &error), 0);
     CHECK_EQ(self_of("work"), 3);
-    closed();
 }
 
 TEST(samples_come_with_their_frames)
@@ -225,7 +215,6 @@ TEST(samples_come_with_their_frames)
     CHECK_EQ(all[0].thread, 1);
     CHECK_EQ(jsprof_read_samples_next(s, all, 8), 0);
     jsprof_read_samples_close(s);
-    closed();
 }
 
 TEST(a_tree_has_parents_before_children)
@@ -253,7 +242,6 @@ TEST(a_tree_has_parents_before_children)
     CHECK_EQ(jsprof_read_nodes(t, 1, nodes, 1), 1);
     CHECK_STR(nodes[0].name, "work");
     jsprof_read_tree_close(t);
-    closed();
 }
 
 TEST(callers_of_a_function_that_is_not_there_are_refused)
@@ -279,7 +267,6 @@ TEST(callers_of_a_function_that_is_not_there_are_refused)
     jsprof_read_functions_close(NULL);
     jsprof_read_samples_close(NULL);
     jsprof_read_compare_close(NULL);
-    closed();
 }
 
 TEST(what_is_no_capture_is_refused_with_its_place)
@@ -302,7 +289,6 @@ TEST(what_is_no_capture_is_refused_with_its_place)
     CHECK_EQ(jsprof_read_defects(r, 0, &defect, 1), 1);
     CHECK_EQ(defect.count, 1);
     CHECK_EQ(defect.offset, b.size - 8);
-    closed();
     jsprof_read_close(NULL);
 }
 

@@ -10,18 +10,7 @@
 static void mark(int64_t at, int64_t length, const char *group, const char *name)
 {
     b.time = (at - 1) * 1000000; /* which build_begin moves on */
-    build_begin(&b, 10);
-    build_int(&b, (uint64_t)(length * 1000000), 8);
-    build_text(&b, group, 24);
-    build_text(&b, name, 40);
-    build_text(&b, "", 0);
-    build_end(&b);
-}
-
-static bool load(void)
-{
-    char why[JSP_READ_WHY];
-    return CHECK_EQ(jsp_read_memory(&r, b.bytes, b.size, why), 0);
+    build_mark(&b, length * 1000000, group, name, "");
 }
 
 TEST(spans_of_a_name_are_in_order_and_joined)
@@ -34,7 +23,7 @@ TEST(spans_of_a_name_are_in_order_and_joined)
     mark(32, 2, "other", "minor"); /* lies in another one */
     mark(50, 0, "gc", "minor");
     mark(60, 9, "gc", "major");
-    if (!load())
+    if (!read_built())
         return;
     CHECK_EQ(jsp_spans_of_marks(&s, &r, "minor"), 0);
     CHECK_EQ(s.n_marks, 5);
@@ -53,7 +42,6 @@ TEST(spans_of_a_name_are_in_order_and_joined)
     CHECK_EQ(s.n_marks, 0);
     CHECK(!jsp_spans_overlap(&s, 0, INT64_MAX));
     jsp_spans_free(&s);
-    unloaded();
 }
 
 TEST(spans_are_half_open)
@@ -83,14 +71,12 @@ TEST(samples_count_while_a_mark_is_open)
     mark(5, 3, "x", "gc");
     mark(7, 3, "x", "gc");
     b.time = 0;
-    if (!load() || !CHECK_EQ(jsp_profile_load(&p, &r, &o), 0))
+    if (!read_built() || !CHECK_EQ(jsp_profile_load(&p, &r, &o), 0))
         return;
     CHECK_EQ(p.samples, 5);
     jsp_profile_free(&p);
     if (CHECK_EQ(jsp_profile_load(&p, &r, &part), 0))
         CHECK(p.samples > 0 && p.samples < 5);
-    jsp_profile_free(&p);
-    unloaded();
 }
 
 TEST_MAIN()

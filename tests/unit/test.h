@@ -40,6 +40,13 @@ static struct test_case {
     } \
     static void name(void)
 
+/* One of several cases that differ in the arguments of a call. */
+#define TEST_OF(name, ...) \
+    TEST(name) \
+    { \
+        __VA_ARGS__; \
+    }
+
 #define RUN(name) test_run(&name##_case)
 
 #define RUN_ALL() test_run_all()
