@@ -37,7 +37,7 @@ int jsp_output_packed(struct jsp_output *out, const struct jsp_compact_sample *s
 int jsp_output_fold(struct jsp_output *out, const struct jsp_compact_sample *sample)
 {
     uint32_t weight = sample->record->weight;
-    bool is_new;
+    bool is_new = false;
     int err;
     do
         err = jsp_compact_fold(out->compact, &out->writer, &out->listings, sample, &is_new);
