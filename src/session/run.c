@@ -11,7 +11,7 @@
 #include "process.h"
 #include "signals.h"
 
-enum { RUN_SOURCE = 128 }; /* bytes of what the capture says of the source */
+enum { RUN_SOURCE = 96 }; /* bytes of what the capture says of the source */
 
 static int run_arm_all(struct jsprof *p)
 {
@@ -135,8 +135,8 @@ static void run_event_text(const struct jsprof *p, char text[RUN_SOURCE])
 {
     snprintf(text, RUN_SOURCE, "%sperf event%s",
              p->setup.clock == JSP_CLOCK_CPU ? "" : "looker and ",
-             p->setup.user_events ? ", in the kernel a timer (without: sysctl "
-                                    "kernel.perf_event_paranoid=1, or CAP_PERFMON)" : "");
+             p->setup.user_events ? ", in the kernel a timer (better: sysctl "
+                                    "kernel.perf_event_paranoid=1)" : "");
 }
 
 /* Start the looker if it can serve and is needed: events count CPU time alone. Write into the

@@ -121,7 +121,7 @@ for compact in 0 1; do
     # A pipe whose reader goes in the middle, and one that is read after all was given up.
     rm -f "$SCRATCH/pipe"
     mkfifo "$SCRATCH/pipe"
-    head -c 30000 <"$SCRATCH/pipe" >"$CAP" &
+    head -c 8000 <"$SCRATCH/pipe" >"$CAP" &
     reader=$!
     into_pipe $MS
     wait $reader
