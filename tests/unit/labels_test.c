@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "seen.h"
+#include "signal/seen.h"
 
 #include "analyze/samples.h"
 #include "capture/wire.h"
@@ -349,15 +349,7 @@ TEST(a_sample_has_its_trace)
 
 /* -- Torn reads ------------------------------------------------------------- */
 
-static volatile bool stops;
-
-static void stop(int sig)
-{
-    (void)sig;
-    stops = true;
-}
-
-enum { TORN_VALUES = 26, TORN_LONG = 240 };
+enum { TORN_VALUES = 26, TORN_LONG = 240, TORN_SAMPLES = 1000 };
 static char values[TORN_VALUES][TORN_LONG + 1];
 
 /* One letter each, of several lengths. */
@@ -383,9 +375,7 @@ TEST(no_sample_has_half_of_a_change)
     if (!host_begin_with(&h, o, &me))
         return;
     make_values();
-    signal(SIGALRM, stop);
-    alarm(2);
-    for (unsigned i = 0; !stops; i++) {
+    for (unsigned i = 0; i % 1000 || host_taken(&h) < TORN_SAMPLES; i++) {
         jsprof_label_set(me, "first", values[i % TORN_VALUES]);
         jsprof_label_set(me, "second", values[i % TORN_VALUES]);
         uint32_t level = jsprof_label_push(me, "second", values[(i + 1) % TORN_VALUES]);

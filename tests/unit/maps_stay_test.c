@@ -1,4 +1,4 @@
-/* maps_test.c - what a handler walks by outlives its walk: seen failing on a drain that
+/* maps_stay_test.c - what a handler walks by outlives its walk: seen failing on a drain that
  * frees maps at once.
  *
  * SPDX-License-Identifier: MIT
