@@ -288,6 +288,43 @@ TEST(an_allocation_has_the_labels_of_its_moment)
     host_free(&h);
 }
 
+/* More sets than the table of those that are known holds, and more bytes than its text. */
+TEST(an_allocation_has_its_labels_among_thousands)
+{
+    enum { SHORT = 2000, ALL = SHORT + 400 };
+    static uint8_t samples[ALL];
+    struct jsp_profile_options options = { .measure = JSP_VALUE_ALLOC };
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
+    o.alloc = 2;
+    if (!host_begin_with(&h, o, &me))
+        return;
+    for (int i = 0; i < 2 * ALL; i++) {
+        char value[254];
+        snprintf(value, sizeof value, "%0*d", i % ALL < SHORT ? 4 : 250, i % ALL);
+        jsprof_label_set(me, "\xEF\xBF\xBD", value); /* a character as any other */
+        allocate(1);
+        CHECK_EQ(i % 50 ? 0 : jsprof_flush(h.prof), 0);
+    }
+    if (!host_close(&h))
+        return;
+    jsp_profile_free(&h.profile);
+    CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0);
+    for (uint32_t i = 0; i < h.profile.n_stacks; i++) {
+        const struct jsp_label_set *s = &h.profile.labels.sets[h.profile.stacks[i].labels];
+        char text[254] = "";
+        snprintf(text, sizeof text, "%.*s", (int)s->pairs[0].value.len, s->pairs[0].value.at);
+        int value = s->n == 1 ? atoi(text) : ALL;
+        if (CHECK(value < ALL && strlen(text) == (value < SHORT ? 4 : 250)))
+            samples[value] += (uint8_t)h.profile.stacks[i].samples;
+    }
+    for (int i = 0; i < ALL; i++)
+        if (!CHECK_EQ(samples[i], 2))
+            break;
+    CHECK_EQ(h.profile.account.session.tags_unwritten, 0);
+    CHECK_EQ(h.profile.account.session.tags_bad, 0);
+    host_free(&h);
+}
+
 /* -- Traces ----------------------------------------------------------------- */
 
 /* Return how many samples have a trace that begins with this byte, and this label or none. */

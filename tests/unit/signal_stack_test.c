@@ -97,8 +97,7 @@ static void *ring(void *arg)
 {
     while (!over) {
         jsprof_stats stats = { .size = sizeof stats };
-        for (int i = 0; i < 30; i++)
-            sched_yield();
+        sched_yield();
         jsprof_flush(h.prof);
         jsprof_stats_get(h.prof, &stats);
         over = stats.kept + stats.lost_stack >= ENOUGH;
