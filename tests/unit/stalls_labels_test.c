@@ -5,7 +5,8 @@
  */
 #include "signal/seen.h"
 
-enum { LIMIT_MS = 10, SEEN = 2 * LIMIT_MS }; /* of two samples in a millisecond one counts */
+/* A busy machine loses some of so many samples. */
+enum { LIMIT_MS = 10, BURNT = 3 * LIMIT_MS, SEEN = 12 };
 
 static struct host h;
 static jsprof_thread *me;
@@ -46,7 +47,7 @@ static uint64_t samples_of(const char *route)
 static void labelled(const char *route)
 {
     jsprof_label_set(me, "route", route);
-    seen_burn(me, SEEN);
+    seen_burn(me, BURNT);
 }
 
 /* What a long turn had is written when it ends, or later: then the thread has other labels. */
@@ -106,7 +107,7 @@ static jsprof_task made_for(const char *route)
 static void run_seen(jsprof_task task)
 {
     jsprof_task_begin(me, task);
-    seen_burn(me, SEEN);
+    seen_burn(me, BURNT);
     jsprof_task_end(me, task);
 }
 
