@@ -7,6 +7,7 @@
 
 #include "analyze/samples.h"
 #include "capture/wire.h"
+#include "session/session.h"
 
 /* Of so many, one may be of the moment before, and each may stand for more. */
 enum { SEEN = 20 };
@@ -244,6 +245,18 @@ TEST(mistakes_are_counted)
 
 /* -- Allocations ------------------------------------------------------------ */
 
+/* Return how many samples have a trace that begins with this byte, and this label or none. */
+static uint64_t samples_in(const struct jsp_profile *p, int first, bool has_label)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < p->n_stacks; i++) {
+        const struct jsp_label_set *set = &p->labels.sets[p->stacks[i].labels];
+        int is = set->trace ? set->trace[0] : 0;
+        n += is == first && (set->n == 1) == has_label ? p->stacks[i].samples : 0;
+    }
+    return n;
+}
+
 static void allocate(int blocks)
 {
     static char memory[64];
@@ -256,12 +269,18 @@ static void allocate(int blocks)
 /* Every block is sampled, but for one of 1e13. */
 TEST(an_allocation_has_the_labels_of_its_moment)
 {
-    struct jsp_profile_options options = { .measure = JSP_VALUE_ALLOC };
+    struct jsp_profile_options options = { .measure = JSP_VALUE_ALLOC, .has_traces = true };
+    const struct jsp_tags_shared record = { .trace = { 0xC1 }, .valid = 1 };
+    const void *volatile shared = NULL;
     jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
     o.alloc = 2;
     if (!host_begin_with(&h, o, &me))
         return;
+    atomic_store(&((struct jsp_thread *)(void *)me)->sampled.tags.shared, &shared);
     allocate(3);
+    shared = &record;
+    allocate(2);
+    shared = NULL;
     jsprof_label_set(me, "tenant", "7");
     uint32_t outer = jsprof_label_push(me, "route", "/login");
     jsprof_task task = jsprof_task_new(me, "test", "later", 0);
@@ -278,11 +297,12 @@ TEST(an_allocation_has_the_labels_of_its_moment)
     if (host_close(&h)) {
         jsp_profile_free(&h.profile);
         if (CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0)) {
-            CHECK_EQ(samples_of(""), 3 + 17);
+            CHECK_EQ(samples_of(""), 3 + 2 + 17);
+            CHECK_EQ(samples_in(&h.profile, 0xC1, false), 2);
             CHECK_EQ(samples_of("route=/login, tenant=7"), 5 + 11);
             CHECK_EQ(samples_of("tenant=7"), 7);
             CHECK_EQ(samples_of("route=/inner, tenant=7"), 13);
-            CHECK_EQ(h.profile.samples, 56);
+            CHECK_EQ(h.profile.samples, 58);
         }
     }
     host_free(&h);
@@ -327,18 +347,6 @@ TEST(an_allocation_has_its_labels_among_thousands)
 
 /* -- Traces ----------------------------------------------------------------- */
 
-/* Return how many samples have a trace that begins with this byte, and this label or none. */
-static uint64_t samples_in(const struct jsp_profile *p, int first, bool has_label)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < p->n_stacks; i++) {
-        const struct jsp_label_set *set = &p->labels.sets[p->stacks[i].labels];
-        int is = set->trace ? set->trace[0] : 0;
-        n += is == first && (set->n == 1) == has_label ? p->stacks[i].samples : 0;
-    }
-    return n;
-}
-
 /* The host's own, a task's, and what a tracer shows by the thread-local variable of the draft
  * standard: complete, half written, and gone. */
 TEST(a_sample_has_its_trace)
@@ -360,24 +368,37 @@ TEST(a_sample_has_its_trace)
     jsprof_trace_set(me, NULL, NULL);
     jsprof_label_set(me, "route", NULL);
     atomic_store(&((struct jsp_thread *)(void *)me)->sampled.tags.shared, &shared);
+    jsprof_task untraced = jsprof_task_new(me, "test", "untraced", 0);
     shared = &record;
     seen_burn(me, SEEN);
+    record.trace[0] = 0xE1;
+    jsprof_task shown = jsprof_task_new(me, "test", "shown", 0);
     record.valid = 0;
+    record.trace[0] = 0xD1;
     seen_burn(me, SEEN);
     shared = (const void *)(uintptr_t)16; /* freed memory */
     seen_burn(me, SEEN);
     jsprof_task_begin(me, task);
     seen_burn(me, SEEN);
     jsprof_task_end(me, task);
+    jsprof_task_begin(me, untraced);
+    seen_burn(me, SEEN);
+    jsprof_task_end(me, untraced);
+    jsprof_task_begin(me, shown);
+    seen_burn(me, SEEN);
+    jsprof_task_end(me, shown);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    CHECK(h.prof->output.labels.last < 10); /* each is in the file once */
     if (!host_close(&h) || !CHECK_EQ(jsp_profile_load(&traced, &h.read, &options), 0))
         return;
     CHECK(samples_in(&traced, 0xA1, false) > 8);
     CHECK(samples_in(&traced, 0xA1, true) > 4);
     CHECK(samples_in(&traced, 0xB1, true) > 4);
     CHECK(samples_in(&traced, 0xC1, false) > 4);
+    CHECK(samples_in(&traced, 0xE1, false) > 4);
     CHECK(samples_in(&traced, 0, false) > 8);
     CHECK_EQ(samples_in(&traced, 0xA1, false) + samples_in(&traced, 0xA1, true) +
-                 samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) +
+                 samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) + samples_in(&traced, 0xE1, false) +
                  samples_in(&traced, 0, false), traced.samples);
     CHECK_EQ(h.profile.labels.n_sets, 2); /* without traces */
     jsp_profile_free(&traced);
