@@ -373,6 +373,25 @@ TEST(the_bytes_mean_what_the_page_says)
     close_it();
 }
 
+TEST(a_block_that_numbers_its_nodes_as_the_one_before_is_refused)
+{
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    int samples = 0;
+    build_start(&b, false);
+    for (int i = 0; i < 2; i++)
+        build_chunk(&b, "jsprof/stacks", HEAD NODES FIRST SECOND,
+                    sizeof(HEAD NODES FIRST SECOND) - 1);
+    if (!open_it())
+        return;
+    jsp_read_start(&c, &r, &d);
+    while (jsp_read_next(&c, &f))
+        samples += f.packed.node != 0;
+    CHECK_EQ(samples, 2);
+    CHECK_EQ(d.count[JSP_READ_STACKS], 1);
+    close_it();
+}
+
 /* The wrong record is counted once, at its place, and the records before it are kept. */
 static void lie(const char *bytes, size_t n, int samples, size_t at)
 {
