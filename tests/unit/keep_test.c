@@ -97,8 +97,9 @@ TEST(folder_that_is_a_file_or_too_long_is_refused)
     CHECK_EQ(jsp_keep_init(&none, &ask), -ENOTDIR);
     memset(longest, 'x', sizeof longest - 1);
     longest[sizeof longest - 1] = 0;
-    ask.folder = longest;
+    ask.folder = program_invocation_short_name = longest;
     CHECK_EQ(jsp_keep_init(&none, &ask), -ENAMETOOLONG);
+    CHECK_EQ(strlen(none.program), JSP_KEEP_PROGRAM - 1);
 }
 
 int main(void)

@@ -225,6 +225,7 @@ TEST(what_is_dropped_leaves_whole_frames_only)
     while (n < 100 && one_sample(200) == 0)
         n++;
     CHECK_EQ(jsp_writer_chunk(&w, "kept", "abc", 3), 0);
+    w.slot = w.appended; /* as if this one was reserved */
     CHECK_EQ(jsp_writer_chunk(&w, "gone", "abc", 3), 0);
     CHECK_EQ(jsp_writer_chunk(&w, "too", "abc", 3), 0);
     CHECK_EQ(jsp_writer_flush(&w), -EAGAIN);
@@ -240,7 +241,13 @@ TEST(what_is_dropped_leaves_whole_frames_only)
                        strcmp(((const struct jsp_wire_chunk *)(const void *)f)->path, "gone") != 0;
         gone += is_kept ? 0 : len;
     }
+    const uint64_t written = w.appended - w.used;
     jsp_writer_drop(&w, but);
+    CHECK_EQ(w.appended - w.used, written);
+    CHECK_EQ(w.slot, 0);
+    w.slot = written - 1;
+    jsp_writer_drop(&w, but);
+    CHECK_EQ(w.slot, written - 1);
     CHECK(w.used < 2000);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE), 0);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_FILE_CHUNK), 2);
