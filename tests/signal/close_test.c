@@ -211,11 +211,6 @@ TEST(samples_are_counted_at_stop_while_their_thread_prints_its_stack)
 
 /* A backtrace that stays in the host's callback until close had time enough to end. */
 enum { HELD_US = 100000 };
-
-struct held {
-    jsprof *prof;
-    int results[4];
-};
 static _Atomic bool is_inside, is_closed, was_closed;
 
 static int decode_slowly_sigsafe(void *host, const void *entry, jsprof_frame *out)
@@ -228,7 +223,7 @@ static int decode_slowly_sigsafe(void *host, const void *entry, jsprof_frame *ou
     return 1;
 }
 
-static void *take_slowly(void *arg)
+static void *take_slowly(void *results_of)
 {
     static const uint32_t depth = 1;
     static const char entry[8], *entries = entry;
@@ -237,9 +232,8 @@ static void *take_slowly(void *arg)
                            .decode_sigsafe = decode_slowly_sigsafe };
     jsprof_thread *own = NULL;
     jsprof_backtrace_frame some[MOST];
-    struct held *held = arg;
-    int *results = held->results;
-    results[0] = jsprof_thread_attach(held->prof, "other", &own);
+    int *results = results_of;
+    results[0] = jsprof_thread_attach(busy.prof, "other", &own);
     results[1] = jsprof_thread_set_stack(own, &stack);
     results[2] = jsprof_backtrace(own, NULL, some, MOST);
     results[3] = jsprof_backtrace(own, NULL, some, MOST);
@@ -249,22 +243,21 @@ static void *take_slowly(void *arg)
 
 TEST(close_while_another_thread_takes_a_backtrace_waits_for_it)
 {
-    struct host h;
-    if (!host_open(&h, 1, JSPROF_CLOCK_CPU))
+    int results[4] = { -1, -1, -1, 0 };
+    if (!host_open(&busy, 1, JSPROF_CLOCK_CPU))
         return;
-    struct held held = { h.prof, { -1, -1, -1, 0 } };
-    pthread_t thread = host_thread(take_slowly, &held);
+    pthread_t thread = host_thread(take_slowly, results);
     while (!atomic_load(&is_inside))
         sched_yield();
-    CHECK_EQ(jsprof_close(h.prof), 0);
+    CHECK_EQ(jsprof_close(busy.prof), 0);
     atomic_store(&is_closed, true);
     pthread_join(thread, NULL);
     CHECK(!atomic_load(&was_closed));
-    CHECK_EQ(held.results[0], 0);
-    CHECK_EQ(held.results[1], 0);
-    CHECK(held.results[2] > 1);
-    CHECK_EQ(held.results[3], -EINVAL);
-    close(h.fd);
+    CHECK_EQ(results[0], 0);
+    CHECK_EQ(results[1], 0);
+    CHECK(results[2] > 1);
+    CHECK_EQ(results[3], -EINVAL);
+    close(busy.fd);
 }
 
 int main(void)

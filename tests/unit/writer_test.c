@@ -96,6 +96,7 @@ TEST(samples_are_refused_while_there_is_room_for_what_tells_of_losses)
     CHECK(w.capacity - used >= JSP_WRITER_SPARE);
     CHECK(w.capacity - used < JSP_WRITER_SPARE + 32 + 100 * 8);
     CHECK_EQ(one_sample(100), -ENOBUFS);
+    CHECK_EQ(jsp_writer_copy(&w, w.bytes + used - 32 - 100 * 8), -ENOBUFS);
     CHECK_EQ(w.used, used);
     while (jsp_writer_timestamp(&w) == 0)
         ;
