@@ -385,7 +385,8 @@ TEST(a_sample_has_its_trace)
     CHECK(samples_in(&traced, 0xE1, false) > 4);
     CHECK(samples_in(&traced, 0, false) > 8);
     CHECK_EQ(samples_in(&traced, 0xA1, false) + samples_in(&traced, 0xA1, true) +
-                 samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) + samples_in(&traced, 0xE1, false) +
+                 samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) +
+                 samples_in(&traced, 0xE1, false) +
                  samples_in(&traced, 0, false), traced.samples);
     CHECK_EQ(h.profile.labels.n_sets, 2); /* without traces */
     jsp_profile_free(&traced);
