@@ -111,6 +111,7 @@ static void maps_stay_during(void *(*walk)(void *), uint32_t hz)
     CHECK_EQ(jsprof_flush(prof), 0);
     CHECK_EQ(jsprof_flush(prof), 0);
     CHECK_EQ(retired(), 0);
+    CHECK(!prof->stuck);
     CHECK_EQ(jsprof_close(prof), 0);
 }
 

@@ -24,7 +24,7 @@ static bool ended(void)
     if (!host_close(&h))
         return false;
     host_check(&h);
-    return true;
+    return CHECK_EQ(h.profile.stall_ns, LIMIT_MS * 1000000);
 }
 
 /* Return how many samples have this route; NULL: none. */
