@@ -20,7 +20,7 @@ locked() # COMMAND...
 }
 
 locked "$B/tests/fault/memory_host" locks.cap
-for test in unit/code_test unit/arguments_test signal/marks_test signal/close_test; do
+for test in unit/code_test unit/arguments_test unit/marks_test signal/close_test; do
     locked "$B/tests/$test"
 done
 [ "$FAILED" = 0 ]

@@ -12,7 +12,7 @@ command -v qemu-aarch64 >/dev/null || { echo 'SKIP: needs qemu-user'; exit 77; }
 B=$B/aarch64 CC=$target-gcc
 export B CC
 programs=$(printf "$B/%s " tests/unit/*_test.c | sed 's/\.c / /g')
-for name in coroutine merged backtrace owner signal_stack reset; do
+for name in merged owner reset; do
     programs="$programs $B/tests/signal/${name}_test"
 done
 {

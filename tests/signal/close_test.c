@@ -208,6 +208,57 @@ TEST(samples_are_counted_at_stop_while_their_thread_prints_its_stack)
     }
 }
 
+/* A backtrace that stays in the host's callback until close had time enough to end. */
+enum { HELD_US = 100000 };
+static _Atomic bool is_inside, is_closed, was_closed;
+
+static int decode_slowly_sigsafe(void *host, const void *entry, jsprof_frame *out)
+{
+    (void)host, (void)entry;
+    atomic_store(&is_inside, true);
+    usleep(HELD_US); /* a close that does not wait has time enough, one that waits has patience */
+    atomic_store(&was_closed, atomic_load(&is_closed));
+    out->label = "slow";
+    return 1;
+}
+
+static void *take_slowly(void *results_of)
+{
+    static const uint32_t depth = 1;
+    static const char entry[8], *entries = entry;
+    jsprof_stack stack = { .size = sizeof stack, .depth = &depth, .depth_bytes = 4,
+                           .entries = &entries, .stride = sizeof entry, .limit = 1,
+                           .decode_sigsafe = decode_slowly_sigsafe };
+    jsprof_thread *own = NULL;
+    jsprof_backtrace_frame some[MOST];
+    int *results = results_of;
+    results[0] = jsprof_thread_attach(busy.prof, "other", &own);
+    results[1] = jsprof_thread_set_stack(own, &stack);
+    results[2] = jsprof_backtrace(own, NULL, some, MOST);
+    results[3] = jsprof_backtrace(own, NULL, some, MOST);
+    jsprof_thread_detach(own);
+    return NULL;
+}
+
+TEST(close_while_another_thread_takes_a_backtrace_waits_for_it)
+{
+    int results[4] = { -1, -1, -1, 0 };
+    if (!host_open(&busy, 1, JSPROF_CLOCK_CPU))
+        return;
+    pthread_t thread = host_thread(take_slowly, results);
+    while (!atomic_load(&is_inside))
+        sched_yield();
+    CHECK_EQ(jsprof_close(busy.prof), 0);
+    atomic_store(&is_closed, true);
+    pthread_join(thread, NULL);
+    CHECK(!atomic_load(&was_closed));
+    CHECK_EQ(results[0], 0);
+    CHECK_EQ(results[1], 0);
+    CHECK(results[2] > 1);
+    CHECK_EQ(results[3], -EINVAL);
+    close(busy.fd);
+}
+
 int main(void)
 {
     alarm(300); /* a use after the close may wait for ever */
@@ -215,5 +266,6 @@ int main(void)
     RUN(session_that_was_closed_is_refused_by_every_call);
     RUN(samples_are_counted_at_stop_while_their_thread_prints_its_stack);
     RUN(calls_beside_a_close_get_an_error);
+    RUN(close_while_another_thread_takes_a_backtrace_waits_for_it);
     return DONE();
 }

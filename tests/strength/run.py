@@ -3,11 +3,11 @@
 #
 # A mutant is compiled into a copy of the tree, and only tests that run its line are run, until one
 # fails: first those that have noticed another mutant of the file, then quick ones, scripts last.
-# Where none was seen to run the line, programs that run its file are: a line that ran in a child
-# that was killed is in no count, and scripts have few of these. KINDS=check, the default,
-# takes the tests of `make check`; KINDS='check live' runs for what survives these the five
-# quickest live tests that run the line. A live test can fail by chance: it has to fail twice, and
-# must have passed without a mutant; one that does not is skipped. Mutants that do not compile,
+# Where none was seen to run the line, programs that run its file or have its name are: a line that
+# ran in a child that was killed is in no count, and scripts have few of these. KINDS=check, the
+# default, takes the tests of `make check`; KINDS='check live' runs for what survives these the
+# five quickest live tests that run the line. A live test can fail by chance: it has to fail twice,
+# and must have passed without a mutant; one that does not is skipped. Mutants that do not compile,
 # or compile to the same code, do not count.
 #
 # What was found is kept in the folder OUT, and not tried again: a run that was ended goes
@@ -54,9 +54,10 @@ def say(text):
 
 def reaching(site, tests, results):
     """The tests that run the site's line, and whether any does."""
+    own = f"/{os.path.basename(site.path)[:-2]}_test.c"
     usual = {t: r for t, r in tests.items() if r["status"] in (0, 1)
-             and r["seconds"] <= SLOWEST and site.path in r["lines"]}
-    of_line = [t for t, r in usual.items() if site.line in r["lines"][site.path]]
+             and r["seconds"] <= SLOWEST and (site.path in r["lines"] or t.endswith(own))}
+    of_line = [t for t, r in usual.items() if site.line in r["lines"].get(site.path, ())]
     good = collections.Counter(r.get("by") for k, r in list(results.items())
                                if k.startswith(f"{site.path}:"))
 

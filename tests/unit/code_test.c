@@ -137,6 +137,8 @@ static uint64_t since_floor(uint32_t later)
 static void take_over(void)
 {
     struct jsp_code *newest = codes.newest;
+    for (struct jsp_code *c = newest; c; c = c->older)
+        c->newer = NULL; /* as if the fork came between the two steps of a link */
     codes.newest = NULL;
     jsp_codes_free(&codes);
     jsp_codes_init(&codes);

@@ -248,13 +248,19 @@ TEST(what_has_no_room_is_cut_and_reported)
 TEST(a_frame_keeps_within_a_room_that_is_no_whole_number_of_words)
 {
     static const uint8_t zeros[40];
-    memset(bytes, 0x5A, 40);
+    memset(bytes, 0x5A, 48);
     e = (struct jsp_encode){ .at = bytes, .room = 39 };
     jsp_encode_begin(&e, &edges);
     jsp_encode_put(&e, zeros, 9);
     CHECK(e.is_cut);
     CHECK_EQ(jsp_encode_end(&e), 32);
     CHECK_EQ(bytes[32], 0x5A);
+    e.room = 40;
+    jsp_encode_begin(&e, &edges);
+    jsp_encode_field(&e, text_of("x"), 24);
+    CHECK(e.is_cut);
+    CHECK_EQ(e.used, 40);
+    CHECK_EQ(bytes[40], 0x5A);
     memset(bytes, 0x5A, 40);
     e = (struct jsp_encode){ .at = bytes, .room = 0 };
     jsp_encode_begin(&e, &edges);

@@ -324,13 +324,16 @@ TEST(a_chunk_that_is_lost_takes_only_what_hangs_on_it)
 
 /* -- Bytes as docs/capture.md has them ---------------------------------------- */
 
+static int copies = 1;
+
 static int samples_of(const char *bytes, size_t n)
 {
     struct jsp_read_cursor c;
     struct jsp_read_frame f;
     int samples = 0;
     build_start(&b, false);
-    build_chunk(&b, "jsprof/stacks", bytes, n);
+    for (int i = 0; i < copies; i++)
+        build_chunk(&b, "jsprof/stacks", bytes, n);
     if (!open_it())
         return -1;
     jsp_read_start(&c, &r, &d);
@@ -386,6 +389,10 @@ TEST(lies_are_told_with_their_place)
 {
     CHECK_EQ(SAMPLES_OF(HEAD NODES FIRST SECOND), 2);
     CHECK_EQ(d.count[JSP_READ_STACKS], 0);
+    copies = 2; /* the second numbers its nodes as the first does */
+    CHECK_EQ(SAMPLES_OF(HEAD NODES FIRST SECOND), 2);
+    CHECK_EQ(d.count[JSP_READ_STACKS], 1);
+    copies = 1;
     LIE("\2\0\1\2", 0, 0);                                /* no such block */
     LIE("\1\0\0\0", 0, 0);                                /* node 0 is none */
     LIE("\1\0\xff\xff\xff\xff\x7f\0", 0, 0);              /* nor are there so many */
@@ -408,6 +415,7 @@ TEST(lies_are_told_with_their_place)
     LIE(HEAD "\x82\0\0\0", 0, 4);
     LIE(HEAD "\x81\0\x08\0", 0, 4);
     LIE(HEAD "\x81\0\2\0\xff\xff\xff\xff\x7f", 0, 4);     /* a line of 35 bits */
+    LIE(HEAD "\x81\0\2\0\xff", 0, 4);                     /* a line that is cut */
     LIE(HEAD SECOND, 0, 4);                               /* a sample of no thread */
 }
 

@@ -61,12 +61,12 @@ static const char *const details[STATES] = { "", "", "", "ppoll", "read", "read 
                                              "system call 1000", "system call 1023 (inotify)", "",
                                              "", "", "the big lock" };
 
-static void record(int i)
+static void record_state(int i, const struct jsp_rec_state *state)
 {
     uint64_t space[64] = { 0 };
     struct jsp_record *r = (void *)space;
     *r = (struct jsp_record){ .time_ns = 1000000000u + (uint64_t)i * 1000, .weight = 1,
-                              .cpu_ns = 1000, .state = states[i % STATES] };
+                              .cpu_ns = 1000, .state = *state };
     if (r->state.state == JSP_STATE_HOST)
         r->state.what = lock;
     r->n[JSP_RUN_LINKS] = 1;
@@ -78,29 +78,35 @@ static void record(int i)
     }
 }
 
-static void written(int from)
+static void written(int n)
 {
-    for (int i = from; i < from + MANY; i++)
-        record(i);
     CHECK_EQ(jsp_output_side(&out), 0);
     CHECK_EQ(jsp_output_finish(&out), 0);
-    CHECK_EQ(jsp_tallies_sum(&out.tallies).samples, MANY);
+    CHECK_EQ(jsp_tallies_sum(&out.tallies).samples, n);
     CHECK_EQ(jsp_output_close(&out), 0);
     jsp_codes_free(&codes);
 }
 
-/* A capture of the states from `from` on. */
-static struct jsp_bytes recorded(bool is_compact, int from)
+/* A capture of these states, `n` of them from `from` on, in turn. */
+static struct jsp_bytes recorded_of(bool is_compact, int from, int n,
+                                    const struct jsp_rec_state *of, int n_of)
 {
     struct jsp_bytes bytes = { 0 };
     int fd = memfd_create("capture", 0);
     begin(dup(fd), is_compact);
-    written(from);
+    for (int i = from; i < from + n; i++)
+        record_state(i, &of[i % n_of]);
+    written(n);
     bytes.n = (size_t)lseek(fd, 0, SEEK_END);
     bytes.at = malloc(bytes.n);
     CHECK_EQ(pread(fd, bytes.at, bytes.n, 0), bytes.n);
     close(fd);
     return bytes;
+}
+
+static struct jsp_bytes recorded(bool is_compact, int from)
+{
+    return recorded_of(is_compact, from, MANY, states, STATES);
 }
 
 static bool is_text(struct jsp_read_text t, const char *text)
@@ -232,6 +238,36 @@ TEST(time_without_a_processor_is_a_frame_of_its_own)
         }
     CHECK_EQ(found, MANY / STATES);
     jsp_functions_free(&f);
+    jsp_profile_free(&p);
+    jsp_read_close(&r);
+    jsp_bytes_free(&bytes);
+}
+
+/* A name comes into the file when a sample first has its call. They take more than one chunk. */
+TEST(each_of_a_thousand_calls_has_its_name)
+{
+    static struct jsp_rec_state calls[JSP_STATES_CALLS];
+    struct jsp_read r;
+    struct jsp_profile p;
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    struct jsp_samples samples;
+    struct jsp_sample s;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < JSP_STATES_CALLS; i++)
+        calls[i] = (struct jsp_rec_state){ .state = JSP_STATE_ASLEEP, .call = i + 1 };
+    struct jsp_bytes bytes = recorded_of(false, 0, 2 * JSP_STATES_CALLS, calls, JSP_STATES_CALLS);
+    const char *name = memmem(bytes.at, bytes.n, "call 1007", 9);
+    CHECK(name && !memmem(name + 9, bytes.n - (size_t)(name + 9 - bytes.at), "call 1007", 9));
+    CHECK(load(&r, &p, bytes));
+    jsp_read_start(&c, &r, NULL);
+    jsp_samples_start(&samples, &p, NULL);
+    while (jsp_read_next(&c, &f))
+        if (f.type == 2 && CHECK(jsp_samples_take(&samples, &f, &s))) {
+            CHECK_EQ(s.state.call, n++ % JSP_STATES_CALLS + 1);
+            CHECK(jsp_samples_detail(&p, &s, f.pid).len > 0);
+        }
+    CHECK_EQ(n, 2 * JSP_STATES_CALLS);
     jsp_profile_free(&p);
     jsp_read_close(&r);
     jsp_bytes_free(&bytes);

@@ -125,6 +125,18 @@ TEST(a_record_that_is_cut_is_refused)
     }
 }
 
+TEST(a_run_that_ends_after_2_to_the_63_is_refused)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        struct jsp_tasks_record r;
+        const uint8_t *at = bytes;
+        begin();
+        put((struct jsp_tasks_record){ JSP_WIRE_TASKS_RUN, .run = { 9, 2, INT64_MAX - 2 + i } });
+        base = (struct jsp_tasks_base){ 0 };
+        CHECK_EQ(jsp_tasks_record_get(&at, bytes + used, &base, &r), !i);
+    }
+}
+
 static struct builder b;
 static struct jsp_tasks t;
 static struct jsp_profile p;

@@ -320,6 +320,24 @@ TEST(a_signal_handler_is_left_through_its_trampoline)
     CHECK(is_end(deep_stop));
 }
 
+static __attribute__((noinline)) uintptr_t find_caller(struct jsp_regs_core *caller)
+{
+    struct jsp_regs_core here = jsp_regs_here();
+    CHECK(jsp_unwind_caller(&unwinder, jsp_objects_map(&objects), &here, caller));
+    CHECK(caller->sp > here.sp);
+    return (uintptr_t)__builtin_return_address(0);
+}
+
+TEST(one_step_finds_the_registers_of_the_caller)
+{
+    struct jsp_regs_core caller = { 0 }, none;
+    uintptr_t pc = find_caller(&caller);
+    CHECK_EQ(caller.pc, pc);
+    caller.pc = 4096;
+    caller.fp = 0;
+    CHECK(!jsp_unwind_caller(&unwinder, jsp_objects_map(&objects), &caller, &none));
+}
+
 /* -- Bad ones ------------------------------------------------------------------------ */
 
 TEST(garbage_for_registers_stops_with_a_reason)
@@ -350,6 +368,22 @@ TEST(a_circle_of_frame_pointers_ends)
     enum jsp_unwind_stop stop = walk_from(&bad);
     CHECK(stop == JSP_STOP_STACK || stop == JSP_STOP_NO_TABLE);
     CHECK(out.n <= 2);
+}
+
+/* It would lead on if it were a frame pointer. */
+TEST(a_frame_pointer_that_is_not_aligned_is_none)
+{
+    uint64_t stack[8] = { 0 };
+    char *at = (char *)stack + 12;
+    const uint64_t frame[] = { 0, (uintptr_t)&qsort };
+    struct jsp_regs_core bad = { .pc = 4096, .sp = (uintptr_t)stack, .fp = (uintptr_t)at };
+    memcpy(at, frame, sizeof frame);
+    CHECK_EQ(walk_from(&bad), JSP_STOP_NO_TABLE);
+    CHECK_EQ(out.n, 1);
+    bad.fp = (uintptr_t)stack + 8;
+    memcpy(stack + 1, frame, sizeof frame);
+    walk_from(&bad);
+    CHECK(out.n > 1);
 }
 
 /* A walk over this thread's stack, each word of it as it would look overwritten. */

@@ -249,6 +249,8 @@ TEST(callbacks_have_memory_for_names_until_the_sample_ends)
     first[0].line = 9;
     CHECK_STR(taken(), "n9>n2>n3>n4");
     first[0].line = 1;
+    each = JSP_VMSTACK_SCRATCH / 4;
+    CHECK_STR(taken(), "n1>n2>n3>n4");
     CHECK_EQ(n_refused, 0);
     each = JSP_VMSTACK_SCRATCH / 2 - 7; /* rounded up: two fit */
     CHECK_STR(taken(), "n1>n2>none>none");

@@ -96,6 +96,7 @@ TEST(samples_are_refused_while_there_is_room_for_what_tells_of_losses)
     CHECK(w.capacity - used >= JSP_WRITER_SPARE);
     CHECK(w.capacity - used < JSP_WRITER_SPARE + 32 + 100 * 8);
     CHECK_EQ(one_sample(100), -ENOBUFS);
+    CHECK_EQ(jsp_writer_copy(&w, w.bytes + used - 32 - 100 * 8), -ENOBUFS);
     CHECK_EQ(w.used, used);
     while (jsp_writer_timestamp(&w) == 0)
         ;
@@ -225,6 +226,7 @@ TEST(what_is_dropped_leaves_whole_frames_only)
     while (n < 100 && one_sample(200) == 0)
         n++;
     CHECK_EQ(jsp_writer_chunk(&w, "kept", "abc", 3), 0);
+    w.slot = w.appended; /* as if this one was reserved */
     CHECK_EQ(jsp_writer_chunk(&w, "gone", "abc", 3), 0);
     CHECK_EQ(jsp_writer_chunk(&w, "too", "abc", 3), 0);
     CHECK_EQ(jsp_writer_flush(&w), -EAGAIN);
@@ -240,7 +242,13 @@ TEST(what_is_dropped_leaves_whole_frames_only)
                        strcmp(((const struct jsp_wire_chunk *)(const void *)f)->path, "gone") != 0;
         gone += is_kept ? 0 : len;
     }
+    const uint64_t written = w.appended - w.used;
     jsp_writer_drop(&w, but);
+    CHECK_EQ(w.appended - w.used, written);
+    CHECK_EQ(w.slot, 0);
+    w.slot = written - 1;
+    jsp_writer_drop(&w, but);
+    CHECK_EQ(w.slot, written - 1);
     CHECK(w.used < 2000);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_SAMPLE), 0);
     CHECK_EQ(jsp_writer_waiting(&w, JSP_WIRE_FILE_CHUNK), 2);

@@ -36,9 +36,9 @@ build()
 }
 
 build asan '-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
-    signal/fork signal/looker_places signal/sleeper signal/control_asked signal/tasks
+    signal/fork signal/looker_places signal/sleeper signal/control_asked unit/tasks
 build tsan -fsanitize=thread signal/looker signal/sleeper signal/control_asked signal/stalls \
-    signal/tasks
+    unit/tasks
 
 cat >"$tmp/run" <<'END'
 out=$2/$(echo "$3" | tr / @)

@@ -1,4 +1,4 @@
-/* maps_test.c - what a handler walks by outlives its walk: seen failing on a drain that
+/* maps_stay_test.c - what a handler walks by outlives its walk: seen failing on a drain that
  * frees maps at once.
  *
  * SPDX-License-Identifier: MIT
@@ -8,8 +8,7 @@
 #include <sched.h>
 
 #include "session/session.h"
-
-#include "test.h"
+#include "signal/host.h"
 
 /* Not every C library has it. */
 #pragma weak getcontext
@@ -112,6 +111,7 @@ static void maps_stay_during(void *(*walk)(void *), uint32_t hz)
     CHECK_EQ(jsprof_flush(prof), 0);
     CHECK_EQ(jsprof_flush(prof), 0);
     CHECK_EQ(retired(), 0);
+    CHECK(!prof->stuck);
     CHECK_EQ(jsprof_close(prof), 0);
 }
 
@@ -129,9 +129,33 @@ TEST(maps_stay_while_a_thread_takes_a_backtrace)
         SKIP("needs getcontext");
 }
 
+TEST(library_that_was_open_for_a_while_is_in_the_capture_once)
+{
+    struct host h;
+    struct jsp_read_cursor c;
+    struct jsp_read_frame f;
+    struct jsp_read_map map;
+    int n = 0;
+    if (!host_open(&h, 1, JSPROF_CLOCK_CPU) || !CHECK_EQ(jsprof_start(h.prof), 0))
+        return;
+    prof = h.prof;
+    CHECK_EQ(jsprof_flush(prof), 0);
+    open_and_close("libresolv.so.2");
+    CHECK_EQ(jsprof_flush(prof), 0);
+    if (!host_close(&h))
+        return;
+    jsp_read_start(&c, &h.read, NULL);
+    while (jsp_read_next(&c, &f))
+        if (f.type == JSP_WIRE_MAP && CHECK(jsp_read_map(&c, &f, &map)))
+            n += memmem(map.path.at, map.path.len, "libresolv", 9) != NULL;
+    CHECK_EQ(n, 1);
+    host_free(&h);
+}
+
 int main(void)
 {
     RUN(maps_stay_while_a_thread_takes_a_backtrace);
     RUN(maps_stay_while_a_thread_is_in_its_handler_and_go_when_it_has_left);
+    RUN(library_that_was_open_for_a_while_is_in_the_capture_once);
     return DONE();
 }

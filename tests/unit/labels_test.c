@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "seen.h"
+#include "signal/seen.h"
 
 #include "analyze/samples.h"
 #include "capture/wire.h"
+#include "session/session.h"
 
 /* Of so many, one may be of the moment before, and each may stand for more. */
 enum { SEEN = 20 };
@@ -273,6 +274,41 @@ TEST(an_allocation_has_the_labels_of_its_moment)
     }
 }
 
+/* More sets than the table of those that are known holds, and more bytes than its text. */
+TEST(an_allocation_has_its_labels_among_thousands)
+{
+    enum { SHORT = 2000, ALL = SHORT + 400 };
+    static uint8_t samples[ALL];
+    struct jsp_profile_options options = { .measure = JSP_VALUE_ALLOC };
+    jsprof_options o = host_options(1000, JSPROF_CLOCK_CPU);
+    o.alloc = 2;
+    if (!host_begin_with(&h, o, &me))
+        return;
+    for (int i = 0; i < 2 * ALL; i++) {
+        char value[254];
+        snprintf(value, sizeof value, "%0*d", i % ALL < SHORT ? 4 : 250, i % ALL);
+        jsprof_label_set(me, "\xEF\xBF\xBD", value); /* a character as any other */
+        allocate(1);
+        CHECK_EQ(i % 50 ? 0 : jsprof_flush(h.prof), 0);
+    }
+    if (!host_close(&h))
+        return;
+    jsp_profile_free(&h.profile);
+    CHECK_EQ(jsp_profile_load(&h.profile, &h.read, &options), 0);
+    CHECK_EQ(h.profile.samples, 2 * ALL);
+    for (uint32_t i = 0; i < h.profile.n_stacks; i++) {
+        const struct jsp_label_set *s = &h.profile.labels.sets[h.profile.stacks[i].labels];
+        char text[254] = "";
+        snprintf(text, sizeof text, "%.*s", (int)s->pairs[0].value.len, s->pairs[0].value.at);
+        int value = atoi(text);
+        CHECK(s->n == 1 && value < ALL && strlen(text) == (value < SHORT ? 4 : 250));
+        CHECK(h.profile.stacks[i].samples + samples[value % ALL]++ <= 2);
+    }
+    CHECK_EQ(h.profile.account.session.tags_unwritten, 0);
+    CHECK_EQ(h.profile.account.session.tags_bad, 0);
+    host_free(&h);
+}
+
 /* -- Traces ----------------------------------------------------------------- */
 
 /* Return how many samples have a trace that begins with this byte, and this label or none. */
@@ -310,22 +346,32 @@ TEST(a_sample_has_its_trace)
     atomic_store(&((struct jsp_thread *)(void *)me)->sampled.tags.shared, &shared);
     shared = &record;
     seen_burn(me, SEEN);
+    record.trace[0] = 0xE1;
+    jsprof_task shown = jsprof_task_new(me, "test", "shown", 0);
     record.valid = 0;
+    record.trace[0] = 0xD1;
     seen_burn(me, SEEN);
     shared = (const void *)(uintptr_t)16; /* freed memory */
     seen_burn(me, SEEN);
     jsprof_task_begin(me, task);
     seen_burn(me, SEEN);
     jsprof_task_end(me, task);
+    jsprof_task_begin(me, shown);
+    seen_burn(me, SEEN);
+    jsprof_task_end(me, shown);
+    CHECK_EQ(jsprof_flush(h.prof), 0);
+    CHECK(h.prof->output.labels.last < 10); /* each is in the file once */
     if (!host_close(&h) || !CHECK_EQ(jsp_profile_load(&traced, &h.read, &options), 0))
         return;
     CHECK(samples_in(&traced, 0xA1, false) > 8);
     CHECK(samples_in(&traced, 0xA1, true) > 4);
     CHECK(samples_in(&traced, 0xB1, true) > 4);
     CHECK(samples_in(&traced, 0xC1, false) > 4);
+    CHECK(samples_in(&traced, 0xE1, false) > 4);
     CHECK(samples_in(&traced, 0, false) > 8);
     CHECK_EQ(samples_in(&traced, 0xA1, false) + samples_in(&traced, 0xA1, true) +
                  samples_in(&traced, 0xB1, true) + samples_in(&traced, 0xC1, false) +
+                 samples_in(&traced, 0xE1, false) +
                  samples_in(&traced, 0, false), traced.samples);
     CHECK_EQ(h.profile.labels.n_sets, 2); /* without traces */
     jsp_profile_free(&traced);
@@ -333,15 +379,7 @@ TEST(a_sample_has_its_trace)
 
 /* -- Torn reads ------------------------------------------------------------- */
 
-static volatile bool stops;
-
-static void stop(int sig)
-{
-    (void)sig;
-    stops = true;
-}
-
-enum { TORN_VALUES = 26, TORN_LONG = 240 };
+enum { TORN_VALUES = 26, TORN_LONG = 240, TORN_SAMPLES = 1000 };
 static char values[TORN_VALUES][TORN_LONG + 1];
 
 /* One letter each, of several lengths. */
@@ -367,9 +405,7 @@ TEST(no_sample_has_half_of_a_change)
     if (!host_begin_with(&h, o, &me))
         return;
     make_values();
-    signal(SIGALRM, stop);
-    alarm(2);
-    for (unsigned i = 0; !stops; i++) {
+    for (unsigned i = 0; i % 1000 || host_taken(&h) < TORN_SAMPLES; i++) {
         jsprof_label_set(me, "first", values[i % TORN_VALUES]);
         jsprof_label_set(me, "second", values[i % TORN_VALUES]);
         uint32_t level = jsprof_label_push(me, "second", values[(i + 1) % TORN_VALUES]);

@@ -10,7 +10,7 @@
 
 #include "analyze/events.h"
 #include "jsprof.h"
-#include "unit/test.h"
+#include "test.h"
 
 static char path[] = "/tmp/marks_test.XXXXXX";
 static jsprof *prof;

@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "stack.h"
+#include "signal/stack.h"
 
 #include <ucontext.h>
 

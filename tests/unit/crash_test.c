@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "signal/host.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -262,6 +262,10 @@ static int fault_in_a_child(void)
 
 TEST(child_reports_the_threads_that_it_has)
 {
+    if (getenv("RUN_UNDER")) {
+        SKIP("no emulator has threads after a fork");
+        return;
+    }
     CHECK_EQ(child_of(fault_in_a_child), 128 + SIGSEGV);
     CHECK_EQ(n_of("waits0"), 0);
     CHECK_EQ(n_of("not attached"), 1);
@@ -436,7 +440,8 @@ static int signal_from_outside(void)
     if (!is_ready())
         return 1;
     kill(getpid(), SIGBUS);
-    return 2;
+    for (;;) /* one of our threads may take it */
+        pause();
 }
 
 TEST(signal_that_somebody_sent_kills_too)

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "host.h"
+#include "signal/host.h"
 
 static struct host h;
 static jsprof_thread *me;
