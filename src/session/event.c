@@ -107,16 +107,6 @@ static bool event_is(const struct jsp_timer *s)
     return s->has_event && event_ask(s->fd, EVENT_ID, &id) == 0 && id == s->id;
 }
 
-bool jsp_event_lose(struct jsp_timer *s)
-{
-    if (!s->is_event || !s->has_posix || event_is(s))
-        return false;
-    /* ORDER: relaxed. See jsp_timer_turn. */
-    atomic_store_explicit(&s->is_lost, true, memory_order_relaxed);
-    s->is_event = false;
-    return true;
-}
-
 void jsp_event_leave(struct jsp_timer *s)
 {
     if (event_is(s))

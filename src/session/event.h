@@ -9,7 +9,6 @@
  *                     any thread
  *   jsp_event_open       yes
  *   jsp_event_close      yes
- *   jsp_event_lose    the drain
  *   jsp_event_leave  the child of a fork
  *   jsp_event_try        yes
  *   jsp_event_make       yes
@@ -49,10 +48,6 @@ int jsp_event_open(struct jsp_timer *s, pid_t tid, int signo, bool is_user, uint
 /* End the event: no other signal follows. If the host has closed its descriptor, nothing happens to
  * what may have its number now. */
 void jsp_event_close(struct jsp_timer *s);
-
-/* Return true if the host has closed the event's descriptor: the thread's timer brings its signals
- * from now on, and the caller sets it. No handler of the event will come. */
-bool jsp_event_lose(struct jsp_timer *s);
 
 /* In the child of a fork: close the descriptor. The event is the parent's. */
 void jsp_event_leave(struct jsp_timer *s);

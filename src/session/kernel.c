@@ -139,9 +139,13 @@ static bool kernel_number(const char *text, const char *name, uint64_t *out)
 bool jsp_kernel_switches(const struct jsp_task_file *folder, pid_t tid, struct jsp_switches *out)
 {
     char text[4096]; /* with thousands of groups, the numbers come later: they are not known */
-    return jsp_task_read(folder, tid, "status", text, sizeof text) &&
-           kernel_number(text, "\nvoluntary_ctxt_switches:", &out->naps) &&
-           kernel_number(text, "\nnonvoluntary_ctxt_switches:", &out->stops);
+    struct jsp_switches now;
+    if (!jsp_task_read(folder, tid, "status", text, sizeof text) ||
+        !kernel_number(text, "\nvoluntary_ctxt_switches:", &now.naps) ||
+        !kernel_number(text, "\nnonvoluntary_ctxt_switches:", &now.stops))
+        return false;
+    *out = now;
+    return true;
 }
 
 bool jsp_kernel_is_here(const struct jsp_task_file *folder, pid_t tid)

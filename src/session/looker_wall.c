@@ -357,8 +357,8 @@ static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points
         *(stood ? &t->stood : &t->slept) += t->rest;
         t->rest = 0;
     }
-    if (is == JSP_SLEEP_ASLEEP && was_asleep) {
-        t->rest += t->stood;
+    if (is == JSP_SLEEP_GONE || (is == JSP_SLEEP_ASLEEP && (was_asleep || t->stood >= WALL_REST))) {
+        t->rest += t->stood; /* no signal comes soon */
         t->stood = 0;
     }
     if (is == JSP_SLEEP_ASLEEP && !was_asleep) {

@@ -9,6 +9,7 @@
 #include "drain.h"
 #include "live.h"
 #include "process.h"
+#include "sigsafe/regs.h"
 #include "signals.h"
 
 enum { RUN_SOURCE = 96 }; /* bytes of what the capture says of the source */
@@ -104,7 +105,7 @@ static int run_choose_signal(struct jsprof *p, int *refused)
     p->setup.user_events = false;
     if (p->given.perf && p->given.looker)
         *refused = jsp_event_try(false);
-    if (*refused == -EACCES || *refused == -EPERM) {
+    if (JSP_REGS_TELL_CALLS && (*refused == -EACCES || *refused == -EPERM)) {
         p->setup.user_events = true;
         *refused = jsp_event_try(true);
     }
@@ -120,7 +121,7 @@ static int run_choose_signal(struct jsprof *p, int *refused)
 static void run_other_text(const struct jsprof *p, int refused, char text[RUN_SOURCE])
 {
     const char *other = p->given.alone ? "timer" : "looker";
-    if (!p->given.perf)
+    if (!p->given.perf || !refused)
         strcpy(text, p->given.alone ? "timer (no_thread was asked for)" : other);
     else if (refused == -EACCES || refused == -EPERM)
         snprintf(text, RUN_SOURCE, "%s (perf events need sysctl kernel.perf_event_paranoid=2, or "
@@ -149,7 +150,7 @@ static void run_choose_source(struct jsprof *p, int refused)
     bool needs_looker = !p->given.alone && (!p->setup.events || p->setup.clock != JSP_CLOCK_CPU);
     if (!p->given.looker)
         strcpy(text, "timer");
-    else if (p->setup.events)
+    else if (p->setup.events && (needs_looker || p->setup.clock == JSP_CLOCK_CPU))
         run_event_text(p, text);
     else
         run_other_text(p, refused, text);

@@ -298,6 +298,24 @@ static void thread_arm_looked(struct jsp_thread *t, const struct jsp_thread_setu
     thread_report_allocs(&t->sampled, true);
 }
 
+/* Let the timer expire beside the event. Return false if that is needed and refused. */
+static bool thread_ticks(struct jsp_timer *own)
+{
+    return !own->is_event || !own->has_posix || jsp_timer_ticks(own) == 0 || !own->is_user;
+}
+
+/* Return the first point of the thread's own clock, which reads `now`. */
+static uint64_t thread_first(struct jsp_sampled *s, uint64_t now)
+{
+    uint64_t first = jsp_sampled_expect(s, 0, 0);
+    if (!s->timer.is_user)
+        return first;
+    s->timer.ticked_ns = now;
+    /* ORDER: relaxed. A hint, as in sample.c. */
+    atomic_store_explicit(&s->due_ns, now, memory_order_relaxed);
+    return jsp_timer_draw(&s->timer, &s->tick, now, 0);
+}
+
 /* Let the thread's own timer or event send the signals. */
 static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup *setup)
 {
@@ -309,19 +327,16 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
     int err = jsp_kernel_timer_open(&own->posix, &timer);
     own->has_posix = !err;
     if (err && (!own->has_event || own->is_user)) {
-        jsp_event_close(own);
+        jsp_event_close(own); /* nothing would bring the points in the kernel */
         return err;
     }
     thread_begin(t, setup);
-    uint64_t first = jsp_sampled_expect(&t->sampled, 0, 0), now = t->armed_at[t->sampled.clock];
-    if (own->is_user)
-        first = jsp_timer_draw(own, &t->sampled.tick, now, 0);
+    uint64_t now = t->armed_at[t->sampled.clock], first = thread_first(&t->sampled, now);
     /* ORDER: seq_cst, see S1 in sample.c; also publishes the tick and the timer, which
      * belong to the handler from here on: a late signal may enter it before this timer's
      * first one. */
     atomic_store_explicit(&t->sampled.armed, true, memory_order_seq_cst);
-    if (jsp_timer_set(own, now, first) == 0 &&
-        (!own->is_user || jsp_timer_ticks(own) == 0)) {
+    if (jsp_timer_set(own, now, first) == 0 && thread_ticks(own)) {
         if (setup->looker)
             thread_add_looked(t, setup);
         thread_report_allocs(&t->sampled, true);
@@ -332,15 +347,9 @@ static int thread_arm_timer(struct jsp_thread *t, const struct jsp_thread_setup 
     return err;
 }
 
-int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+static int thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup, bool has_event)
 {
-    if (t->sampled.signo != setup->signo) /* events began, or ended */
-        t->sampled.signo = setup->signo;
     struct jsp_sampled *s = &t->sampled;
-    s->timer = (struct jsp_timer){ .has_event = false };
-    bool has_event = setup->events &&
-                     jsp_event_open(&s->timer, t->tid, setup->signo, setup->user_events,
-                                    THREAD_LATER_NS) == 0;
     bool is_looked = setup->looker && !has_event;
     s->is_observed = setup->looker && has_event;
     s->clock = has_event ? JSP_CLOCK_CPU : setup->clock;
@@ -356,6 +365,18 @@ int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
         return thread_arm_timer(t, setup);
     thread_arm_looked(t, setup);
     return 0;
+}
+
+int jsp_thread_arm(struct jsp_thread *t, const struct jsp_thread_setup *setup)
+{
+    if (t->sampled.signo != setup->signo) /* events began, or ended */
+        t->sampled.signo = setup->signo;
+    t->sampled.timer = (struct jsp_timer){ .has_event = false };
+    bool has_event = setup->events &&
+                     jsp_event_open(&t->sampled.timer, t->tid, setup->signo, setup->user_events,
+                                    THREAD_LATER_NS) == 0;
+    int err = thread_arm(t, setup, has_event);
+    return err && has_event && setup->looker ? thread_arm(t, setup, false) : err;
 }
 
 /* Wait until `is` is false. Return false after a second: the thread is stopped in
@@ -429,8 +450,6 @@ void jsp_thread_look(struct jsp_thread *t)
 {
     uint64_t due = jsp_sampled_due_ns(&t->sampled);
     t->unseen.so_far = 0;
-    if (thread_is_armed(t) && jsp_event_lose(&t->sampled.timer))
-        jsp_timer_set(&t->sampled.timer, 0, 1); /* at the next tick */
     if (due == UINT64_MAX) /* no signal is under way */
         return;
     uint64_t late = thread_late_ns(t, due);

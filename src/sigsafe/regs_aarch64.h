@@ -115,6 +115,9 @@ static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
     };
 }
 
+/* Only the code before pc tells whether a system call has just returned. */
+enum { JSP_REGS_TELL_CALLS = false };
+
 /* Return true if this system call may have just returned. Its number remains in x8. */
 static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)
 {

@@ -128,6 +128,9 @@ static inline struct jsp_regs_call jsp_regs_call(const struct jsp_regs *regs)
     };
 }
 
+/* The registers tell whether a system call has just returned. */
+enum { JSP_REGS_TELL_CALLS = true };
+
 /* Return true if a system call may have just returned. `syscall` leaves its return
  * address in rcx, and the result overwrites the number. */
 static inline bool jsp_regs_may_follow(const struct jsp_regs *regs, int number)

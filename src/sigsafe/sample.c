@@ -173,7 +173,8 @@ static bool sample_is_sent(const struct jsp_sampled *self, const siginfo_t *info
  * counted. */
 static void sample_late(struct jsp_sampled *self, const siginfo_t *info)
 {
-    if (sample_is_sent(self, info)) /* counted as owed */
+    /* counted as owed; or a tick, which is no expiration */
+    if (sample_is_sent(self, info) || (self->timer.is_user && info->si_code == SI_TIMER))
         return;
     /* ORDER: relaxed. The other writer stores it while it disarms the timer. */
     if (atomic_exchange_explicit(&self->settled, false, memory_order_relaxed))
@@ -183,22 +184,30 @@ static void sample_late(struct jsp_sampled *self, const siginfo_t *info)
 }
 
 /* Return how the thread's own signal has found it. */
-static enum jsp_timer_met sample_met(const struct jsp_sampled *self, const siginfo_t *info,
+static enum jsp_timer_met sample_met(struct jsp_sampled *self, const siginfo_t *info,
                                      const void *ucontext)
 {
-    if (!jsp_timer_is_tick(&self->timer, info))
+    if (!jsp_timer_is_tick(&self->timer, info) || jsp_timer_lose(&self->timer))
         return JSP_TIMER_DUE;
     return jsp_regs_may_follow(jsp_regs_of(ucontext), JSP_CALL_ANY) ? JSP_TIMER_CALL
                                                                     : JSP_TIMER_CODE;
+}
+
+static bool sample_is_user(const struct jsp_sampled *self)
+{
+    return self->timer.is_user && self->timer.is_event;
 }
 
 /* Return the points of the thread's own timer or event. */
 static uint32_t sample_own_points(struct jsp_sampled *self, enum jsp_timer_met met,
                                   uint64_t now_ns)
 {
-    bool is_due = met == JSP_TIMER_DUE && !(self->timer.is_user && self->timer.is_event);
-    return jsp_timer_points(&self->timer, met, is_due ? jsp_tick_weigh(&self->tick, now_ns)
-                                                      : jsp_tick_passed(&self->tick, now_ns));
+    bool is_user = sample_is_user(self);
+    if (!is_user && (met == JSP_TIMER_CALL || met == JSP_TIMER_CODE))
+        return 0; /* the event has its points */
+    uint32_t passed = is_user ? jsp_tick_passed(&self->tick, now_ns)
+                              : jsp_tick_weigh(&self->tick, now_ns);
+    return jsp_timer_points(&self->timer, met, passed, self->tick.period_ns);
 }
 
 /* Return the weight of the sample: `points` of the thread's own timer or event, and those that the
@@ -224,19 +233,20 @@ static uint32_t sample_weigh(struct jsp_sampled *self, uint32_t points)
     return points + weight;
 }
 
-/* Let the next sample come, under the load of all sessions. */
-static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_sent)
+/* Let the next sample come, under the load of all sessions. After a tick the event goes on. */
+static void sample_next(struct jsp_sampled *self, uint64_t now_ns, uint64_t load, bool is_tick)
 {
-    if (!is_sent) {
-        jsp_timer_turn(&self->timer, now_ns, self->is_observed);
-        uint64_t at_ns = jsp_sampled_expect(self, now_ns, load);
-        if (self->timer.is_user && self->timer.is_event)
-            at_ns = jsp_timer_draw(&self->timer, &self->tick, now_ns, load);
-        jsp_timer_set(&self->timer, now_ns, at_ns);
-        return;
+    struct jsp_timer *timer = &self->timer;
+    jsp_timer_turn(timer, now_ns, self->is_observed);
+    uint64_t at_ns = jsp_sampled_expect(self, now_ns, load);
+    if (sample_is_user(self)) {
+        /* ORDER: relaxed. A hint: without ticks since then, the signal is withheld. */
+        atomic_store_explicit(&self->due_ns, timer->ticked_ns, memory_order_relaxed);
+        if (is_tick)
+            return;
+        at_ns = jsp_timer_draw(timer, &self->tick, now_ns, load);
     }
-    /* ORDER: relaxed. The looker takes it as a hint. */
-    atomic_store_explicit(&self->rest, (uint32_t)jsp_tick_over(load), memory_order_relaxed);
+    jsp_timer_set(timer, now_ns, at_ns);
 }
 
 /* Return true if the signal has ended a system call, which now returns EINTR to the host. */
@@ -303,17 +313,34 @@ static void sample_put_off(struct jsp_sampled *self, const struct jsp_arrival *a
     jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL]);
 }
 
+/* A tick has nothing to count. */
+static void sample_idle(struct jsp_sampled *self, const struct jsp_arrival *a)
+{
+    self->met_awake = true;
+    if (sample_is_user(self))
+        /* ORDER: relaxed. A hint, as in sample_next. */
+        atomic_store_explicit(&self->due_ns, self->timer.ticked_ns, memory_order_relaxed);
+    jsp_count(&self->handler_ns, jsp_now_ns(CLOCK_MONOTONIC) - a->now_ns[JSP_CLOCK_WALL]);
+}
+
+/* What the thread's own signal brings. */
+struct sample_own {
+    uint32_t points;
+    bool is_sent; /* it is the looker's */
+    bool is_tick;
+};
+
 /* Store the sample with its weight, or count it. `left`: see sample_left. */
 static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
-                         _Atomic uint64_t *loss, uint64_t left, uint32_t points)
+                         _Atomic uint64_t *loss, uint64_t left, const struct sample_own *own)
 {
     uint64_t now = a->now_ns[a->clock];
-    uint32_t weight = sample_weigh(self, points);
+    uint32_t weight = sample_weigh(self, own->points);
     jsp_count(&self->expirations, weight);
     if (!loss) { /* else the record may be in use */
         self->record->time_ns = a->now_ns[JSP_CLOCK_WALL];
         self->record->cpu_ns = jsp_timer_cpu_ns(&self->timer, a->ran_ns,
-                                                points * self->tick.period_ns);
+                                                own->points * self->tick.period_ns);
         self->record->weight = weight;
         if (!sample_keep(self, a->ucontext))
             loss = &self->lost[JSP_LOST_RING];
@@ -325,7 +352,12 @@ static void sample_count(struct jsp_sampled *self, const struct jsp_arrival *a,
     /* Use the cost of the previous sample: the cost of this one is unknown until the
      * timer is set. */
     uint64_t others = sample_others(self);
-    sample_next(self, now, others + self->tick.load, !points);
+    if (own->is_sent)
+        /* ORDER: relaxed. The looker takes it as a hint. */
+        atomic_store_explicit(&self->rest, (uint32_t)jsp_tick_over(others + self->tick.load),
+                              memory_order_relaxed); /* ORDER: as above */
+    else
+        sample_next(self, now, others + self->tick.load, own->is_tick);
     uint64_t enough = others ? JSP_TICK_LEAST_NS : self->tick.period_ns / JSP_TICK_SHARE;
     uint64_t cost = sample_cost(enough, a);
     jsp_tick_spent(&self->tick, cost);
@@ -350,8 +382,11 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     bool is_looked = is_sent && jsp_sampled_is_looked(self);
     uint64_t due_ns = is_asked  ? self->offer_ns[JSP_CLOCK_CPU]
                       : is_sent ? jsp_counted(&self->owed_ns)
-                                : self->tick.due_ns;
-    enum jsp_timer_met met = sample_met(self, info, ucontext);
+                      : sample_is_user(self) ? self->timer.ticked_ns
+                                             : self->tick.due_ns;
+    enum jsp_timer_met met =
+        is_sent || is_asked ? JSP_TIMER_DUE : sample_met(self, info, ucontext);
+    struct sample_own own = { 0, is_sent, met != JSP_TIMER_DUE };
     struct jsp_arrival a = { .ucontext = ucontext, .signo = self->signo,
                              .handler = self->handler };
     sample_arrival(&a, self, info, is_sent, due_ns);
@@ -364,16 +399,20 @@ static __attribute__((noinline)) bool sample_take(struct jsp_sampled *self,
     /* What waited while the library blocked the signal, as around fork, belongs to this place. */
     bool is_later = is_looked && !loss && !sample_masked && jsp_delay_begin(self, &a);
     uint64_t left = hidden ? sample_left(&a) : 0;
-    uint32_t points = 0;
+    if (own.is_tick)
+        self->timer.ticked_ns = a.now_ns[JSP_CLOCK_CPU];
     if (!is_sent && !is_asked)
-        points = sample_own_points(self, met, a.now_ns[a.clock] - left);
-    bool is_idle = met != JSP_TIMER_DUE && !points; /* a tick that has nothing to count */
+        own.points = sample_own_points(self, hidden ? JSP_TIMER_HIDDEN : met,
+                                       a.now_ns[a.clock] - left);
+    bool is_idle = own.is_tick && !own.points;
     if (is_later)
         sample_put_off(self, &a);
     else if (is_asked)
         sample_offer(self, &a, loss);
-    else if (!is_idle)
-        sample_count(self, &a, loss, left, points);
+    else if (is_idle)
+        sample_idle(self, &a);
+    else
+        sample_count(self, &a, loss, left, &own);
     if (sample_has_cut(self, ucontext))
         sample_mend(self, &a, ucontext, room);
     return !loss && !is_asked && !is_later && !is_idle;
@@ -463,6 +502,8 @@ static void sample_lose(struct jsp_sampled *self, const siginfo_t *info, bool is
         sample_late(self, info);
         return;
     }
+    if (jsp_timer_is_tick(&self->timer, info) && !sample_is_sent(self, info))
+        return; /* it is no expiration */
     uint32_t weight = 1;
     if (sample_is_sent(self, info))
         weight = jsp_sampled_take_owed(self);

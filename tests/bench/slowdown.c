@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: MIT
  *
- *     slowdown cpu      the default clock, against no profiler
+ *     slowdown cpu      a timer of the CPU time, against no profiler
+ *     slowdown default  the default source, on the CPU clock, against the same event with a handler
+ *                       that does nothing, and that against no event at all
  *     slowdown wall     1000 Hz of elapsed time, against the same timer with a handler
  *                       that does nothing, and that against no timer at all
  *     slowdown peer     gperftools at 1000 Hz, against no profiler
@@ -21,12 +23,13 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "event.h"
 #include "interp.h"
 
 enum { SLOWDOWN_TURN_NS = 250000000, SLOWDOWN_PAIRS = 240, SLOWDOWN_STARTS = 100,
        SLOWDOWN_HZ = 1000 };
 
-enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_CPU, SLOWDOWN_WALL,
+enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_EVENT, SLOWDOWN_CPU, SLOWDOWN_WALL,
                      SLOWDOWN_PEER };
 
 static struct interp slowdown_vm;
@@ -80,8 +83,11 @@ static timer_t slowdown_timer_start(void)
 static double slowdown_turn(enum slowdown_mode mode)
 {
     timer_t timer;
+    int event = -1;
     if (mode == SLOWDOWN_EMPTY)
         timer = slowdown_timer_start();
+    else if (mode == SLOWDOWN_EVENT)
+        event = bench_event_open(SIGUSR2, 1000000000 / SLOWDOWN_HZ);
     else if (mode == SLOWDOWN_PEER)
         bench_need(slowdown_peer_start("/dev/null"), "ProfilerStart");
     else if (mode != SLOWDOWN_NONE)
@@ -92,6 +98,8 @@ static double slowdown_turn(enum slowdown_mode mode)
     double begin = slowdown_cpu_ns();
     if (mode == SLOWDOWN_EMPTY)
         timer_delete(timer);
+    else if (mode == SLOWDOWN_EVENT)
+        bench_event_close(event);
     else if (mode == SLOWDOWN_PEER)
         slowdown_peer_stop();
     else if (mode != SLOWDOWN_NONE)
@@ -200,6 +208,27 @@ static void slowdown_wall(void)
                      SLOWDOWN_EMPTY, SLOWDOWN_NONE, NULL);
 }
 
+static bool slowdown_default(void)
+{
+    static struct bench_series handler;
+    int fd = bench_event_open(SIGUSR2, 1000000000);
+    bench_event_close(fd);
+    if (fd < 0)
+        return false;
+    jsprof_thread *t = slowdown_open(JSPROF_CLOCK_CPU, 0);
+    slowdown_measure(&(struct bench_row){ "busy interpreter, default source", "<= +0.4%", 0.4, "%",
+                                          "over the same event, empty handler" },
+                     SLOWDOWN_CPU, SLOWDOWN_EVENT, &handler);
+    bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
+                                     "handler_ns / CPU time" }, &handler);
+    slowdown_starts();
+    slowdown_close(t);
+    slowdown_measure(&(struct bench_row){ "  that event with an empty handler", NULL, 0, "%",
+                                          "over no event: the floor" },
+                     SLOWDOWN_EVENT, SLOWDOWN_NONE, NULL);
+    return true;
+}
+
 /* gperftools is loaded for this, so that the other modes run without it. */
 static bool slowdown_peer(void)
 {
@@ -233,8 +262,11 @@ int main(int argc, char **argv)
         slowdown_cpu();
     else if (strcmp(mode, "wall") == 0)
         slowdown_wall();
-    else if (strcmp(mode, "peer") != 0)
-        return fprintf(stderr, "usage: slowdown cpu|wall|peer\n"), 2;
+    else if (strcmp(mode, "default") == 0) {
+        if (!slowdown_default())
+            printf("note\tno default source to measure: the kernel allows no perf_event here\n");
+    } else if (strcmp(mode, "peer") != 0)
+        return fprintf(stderr, "usage: slowdown cpu|default|wall|peer\n"), 2;
     else if (!slowdown_peer())
         printf("note\tno peer for the slowdown: libprofiler.so.0 (gperftools) is not here\n");
     return 0;

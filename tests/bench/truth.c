@@ -23,16 +23,15 @@
 #include <fcntl.h>
 #include <jsprof.h>
 #include <linux/futex.h>
-#include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "bench.h"
+#include "event.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -169,31 +168,17 @@ static void truth_event(int sig, siginfo_t *info, void *ucontext)
 static void truth_peers_open(timer_t *timer, bool has_perf)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-    struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE, .size = sizeof attr,
-                                    .config = PERF_COUNT_SW_TASK_CLOCK, .disabled = 1,
-                                    .sample_period = 1000000007 / TRUTH_HZ, .wakeup_events = 1 };
-    struct f_owner_ex owner = { F_OWNER_TID, (pid_t)syscall(SYS_gettid) };
-    event.sigev_notify_thread_id = owner.pid;
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     bench_need(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, timer) == 0, "timer_create");
     struct itimerspec every = { { 0, 1000000000 / TRUTH_HZ }, { 0, 1000000000 / TRUTH_HZ } };
     timer_settime(*timer, 0, &every, NULL);
-    truth_perf_fd = has_perf ? (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-                                            PERF_FLAG_FD_CLOEXEC) : -1;
-    if (truth_perf_fd < 0)
-        return; /* or it is not allowed */
-    fcntl(truth_perf_fd, F_SETFL, O_ASYNC);
-    fcntl(truth_perf_fd, F_SETSIG, SIGUSR2);
-    fcntl(truth_perf_fd, F_SETOWN_EX, &owner);
-    ioctl(truth_perf_fd, PERF_EVENT_IOC_ENABLE, 0);
+    truth_perf_fd = has_perf ? bench_event_open(SIGUSR2, 1000000007 / TRUTH_HZ) : -1;
 }
 
 static void truth_peers_close(timer_t timer)
 {
     timer_delete(timer);
-    if (truth_perf_fd < 0)
-        return;
-    ioctl(truth_perf_fd, PERF_EVENT_IOC_DISABLE, 0);
-    close(truth_perf_fd);
+    bench_event_close(truth_perf_fd);
 }
 
 /* -- Runs --------------------------------------------------------------------- */

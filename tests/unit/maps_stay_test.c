@@ -131,7 +131,7 @@ TEST(maps_stay_while_a_thread_takes_a_backtrace)
 
 TEST(library_that_was_open_for_a_while_is_in_the_capture_once)
 {
-    struct host h;
+    struct host h = { 0 };
     struct jsp_read_cursor c;
     struct jsp_read_frame f;
     struct jsp_read_map map;

@@ -23,17 +23,18 @@ TEST(try_has_one_point_and_a_tick_in_a_call_those_that_are_left)
         { JSP_TIMER_DUE, 1, 1 },  { JSP_TIMER_DUE, 4, 1 },   { JSP_TIMER_CODE, 1, 0 },
         { JSP_TIMER_CALL, 2, 6 }, { JSP_TIMER_CALL, 0, 0 },  { JSP_TIMER_DUE, 0, 1 }, /* early */
         { JSP_TIMER_DUE, 2, 1 },  { JSP_TIMER_CODE, 15, 0 }, { JSP_TIMER_CODE, 1, 16 }, /* faults */
-        { JSP_TIMER_DUE, 64, 64 }, { JSP_TIMER_DUE, 1, 1 },
+        { JSP_TIMER_DUE, 65, 65 }, { JSP_TIMER_DUE, 1, 1 },  { JSP_TIMER_DUE, 9, 1 },
+        { JSP_TIMER_HIDDEN, 2, 10 }, { JSP_TIMER_HIDDEN, 0, 0 },
     };
     struct jsp_timer t = user();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        CHECK_EQ(jsp_timer_points(&t, rows[i].met, rows[i].passed), rows[i].points);
+        CHECK_EQ(jsp_timer_points(&t, rows[i].met, rows[i].passed, PERIOD), rows[i].points);
     CHECK_EQ(jsp_timer_left(&t, 3), 3);
     t.is_event = false; /* the timer in its place brings all points, of the kernel, too */
     t.in_kernel = 5;
-    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 2), 7);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 2, PERIOD), 7);
     t.in_kernel = -1; /* never nothing */
-    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 1), 1);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 1, PERIOD), 1);
     t.in_kernel = -2;
     CHECK_EQ(jsp_timer_left(&t, 1), 0);
 }
@@ -75,6 +76,27 @@ TEST(as_many_tries_succeed_as_there_is_user_code)
     }
 }
 
+/* At 10 kHz a tick of 4 ms has 40 points: 16 are no page faults yet. */
+TEST(page_faults_are_many_points_and_long)
+{
+    struct jsp_timer t = user();
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CODE, 159, PERIOD / 10), 0);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CODE, 1, PERIOD / 10), 160);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CODE, 15, 20 * PERIOD), 0);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CODE, 1, 20 * PERIOD), 16);
+}
+
+/* A signal in a quarter of the time: ticks take no samples between. */
+TEST(tick_waits_for_the_points_of_an_overloaded_event)
+{
+    struct jsp_timer t = user();
+    t.n_due = 41;
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CALL, 40, PERIOD), 0);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_CALL, 1, PERIOD), 41);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 104, PERIOD), 41);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, 42, PERIOD), 105);
+}
+
 TEST(skipped_cells_are_points_of_the_next_try)
 {
     struct jsp_timer t = user();
@@ -84,7 +106,7 @@ TEST(skipped_cells_are_points_of_the_next_try)
     CHECK(over > 0);
     jsp_timer_draw(&t, &tick, 0, load);
     CHECK_EQ(t.n_due, over + 1);
-    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, (uint32_t)over + 1), over + 1);
+    CHECK_EQ(jsp_timer_points(&t, JSP_TIMER_DUE, (uint32_t)over + 1, PERIOD), over + 1);
 }
 
 TEST_MAIN()
