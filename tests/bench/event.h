@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
