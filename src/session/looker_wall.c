@@ -244,9 +244,14 @@ static void wall_wait(struct jsp_looker *l, struct jsp_looked *t, uint64_t now,
     t->state = (struct jsp_rec_state){ .state = JSP_STATE_RUNNING };
     t->rest += t->stood;
     t->stood = 0;
-    if (t->rest > 0) {
-        t->behind -= t->rest * JSP_LOOKER_WHOLE;
-        wall_owe_waits(t, t->rest);
+    int64_t rest = t->rest;
+    if (rest >= WALL_REST) { /* it has slept, perhaps: the next sleep has what is no wait */
+        wall_owe_waits(t, wall_waited(l, t, (uint64_t)rest));
+        t->slept += t->rest;
+        t->rest = 0;
+    } else if (rest > 0) {
+        t->behind -= rest * JSP_LOOKER_WHOLE;
+        wall_owe_waits(t, rest);
     }
     wall_signal(l, t, now);
     t->debt += held;
@@ -354,7 +359,7 @@ static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points
     else
         t->rest += points;
     if (wakes && t->rest > 0) { /* a thread that was woken is where it slept */
-        *(stood ? &t->stood : &t->slept) += t->rest;
+        *(stood && t->rest < WALL_REST ? &t->stood : &t->slept) += t->rest;
         t->rest = 0;
     }
     if (is == JSP_SLEEP_GONE || (is == JSP_SLEEP_ASLEEP && (was_asleep || t->stood >= WALL_REST))) {

@@ -82,6 +82,7 @@ static void run_stop_looker(struct jsprof *p)
     else if (!p->looker.looks[JSP_LOOK_CUT] && !p->looker.looks[JSP_LOOK_AGAIN])
         return; /* no event has interrupted a call */
     jsp_looks_put(p->looks, p->looker.looks, is_wall ? 0 : JSP_LOOK_CUT);
+    memset(p->looker.looks, 0, sizeof p->looker.looks); /* a second stop has none */
     if (is_wall)
         run_close_sleeper(p);
 }
