@@ -221,7 +221,7 @@ enum {
      * The kernel allows it where /proc/sys/kernel/perf_event_paranoid is 1 or less, and with
      * CAP_PERFMON; a sandbox may forbid it. Where that is 2, the event comes in user code alone;
      * a timer of the thread's CPU time, which expires with the scheduler's tick, brings the samples
-     * of system calls, each with a weight. Page faults can not be told from other code there, and
+     * of system calls, each with a weight. A page fault looks like other code there, and
      * half of a point of a hundred, of the signals themselves, goes to system calls. Elsewhere, and
      * where the host handles SIGURG without JSPROF_CHAIN, the looker samples (see JSPROF_LOOKER),
      * or with JSPROF_NO_THREAD a timer; a thread beyond the host's limit of descriptors is sampled

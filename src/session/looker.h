@@ -97,8 +97,7 @@ struct jsp_looked {
     /* calls that signals had interrupted before, and those that were made again */
     uint64_t n_cut_before, n_again_before;
     uint64_t delay_ns; /* for how long it had waited for a processor, when it was last asked */
-    uint32_t n_awake;  /* looks in a row that did not find it asleep ... */
-    uint32_t n_unslept; /* ... nor woken just now */
+    uint32_t n_unslept; /* looks in a row that found it neither asleep nor woken just now */
     int64_t behind;    /* such waits that no sample has, in JSP_LOOKER_WHOLEths of a period */
     int64_t rest;      /* of them those at which it did not run, and that no sample has */
     int64_t slept;     /* those of its last sleep, which are not in `rest`: for the next sleep */
@@ -107,13 +106,14 @@ struct jsp_looked {
     uint64_t ran;      /* points of its last turn, not in `debt`, while it sleeps: for the next */
     struct jsp_rec_state state; /* for the next signal */
     bool is_awake;
+    bool is_asleep; /* at the last look */
     bool is_ready; /* the last look found that it ran, or waited for a processor */
     /* borrowed; added to after each signal, and each sample of the looker's own */
     _Atomic uint32_t *news;
     uint64_t slept_ns; /* time when it fell asleep: in the middle between two looks */
     struct jsp_switches switches; /* when it last waited for a processor ... */
     enum jsp_looked_ready ready; /* ... and why it did */
-    uint32_t n_ready[2]; /* looks that were certain that it was woken, or stopped */
+    uint32_t n_woken, n_stopped; /* looks that were certain of it */
 };
 
 /* What came of the looks on the wall clock. */

@@ -28,8 +28,8 @@ enum {
     WALL_LOOKS = 32,            /* ... after so many looks that found none */
     WALL_NAPS = 4,              /* then ask each so many looks only whether it has slept, ... */
     WALL_NAPS_MOST = 16,        /* ... or after more of them, up to so many */
-    WALL_READY_LEAST = 8,       /* so many looks tell how often it is stopped, ... */
-    WALL_READY_MOST = 64,       /* ... and the last of so many */
+    WALL_READY_LEAST = 8,       /* so many looks are enough to estimate how often it is stopped; */
+    WALL_READY_MOST = 64,       /* older ones count half as much after so many of a kind */
 };
 
 /* -- Threads that have not run ----------------------------------------------- */
@@ -352,7 +352,7 @@ static int64_t wall_left(struct jsp_looker *l, struct jsp_looked *t, int64_t poi
 static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points,
                       enum jsp_look look)
 {
-    bool was_asleep = t->slept_ns && !t->n_awake;
+    bool was_asleep = t->slept_ns && t->is_asleep;
     bool wakes = look == JSP_LOOK_WAKES, stood = wakes && t->ready == JSP_READY_STOOD;
     if (was_asleep && is == JSP_SLEEP_READY && points > 0)
         t->slept += points;
@@ -383,18 +383,22 @@ static void wall_part(struct jsp_looked *t, enum jsp_sleep_is is, int64_t points
 
 /* Return why a thread waits for a processor that was stopped so often since it waited last, and has
  * slept so often. If it did both, nobody knows which was the last; then chance decides, by the
- * looks that could tell, or by those numbers. */
+ * looks that were certain, or by those numbers. */
 static enum jsp_looked_ready wall_ready_by(struct jsp_looker *l, struct jsp_looked *t,
                                            uint64_t stops, uint64_t naps)
 {
-    uint32_t *of = t->n_ready;
     if (!naps || !stops) {
-        if (of[!naps]++ == WALL_READY_MOST)
-            of[0] /= 2, of[1] /= 2;
+        uint32_t *n = naps ? &t->n_woken : &t->n_stopped;
+        if ((*n)++ == WALL_READY_MOST) {
+            t->n_woken /= 2;
+            t->n_stopped /= 2;
+        }
         return naps ? JSP_READY_WOKEN : JSP_READY_STOPPED;
     }
-    if (of[0] + of[1] >= WALL_READY_LEAST)
-        naps = of[0], stops = of[1];
+    if (t->n_woken + t->n_stopped >= WALL_READY_LEAST) {
+        naps = t->n_woken;
+        stops = t->n_stopped;
+    }
     return jsp_tick_random(&l->random) % (stops + naps) < stops ? JSP_READY_STOOD
                                                                 : JSP_READY_WOKEN;
 }
@@ -417,7 +421,7 @@ static enum jsp_looked_ready wall_ready(struct jsp_looker *l, struct jsp_looked 
     each = each < WALL_NAPS_MOST ? each : WALL_NAPS_MOST;
     bool is_steady = t->ready == JSP_READY_STOPPED && each && t->n_unslept % each;
     struct jsp_switches before = wall_switches(t);
-    if (!ran_ns && !t->n_awake)
+    if (!ran_ns && t->is_asleep)
         return JSP_READY_WOKEN;
     if (!ran_ns || is_steady)
         return t->ready;
@@ -481,7 +485,7 @@ static void wall_moved(struct jsp_looker *l, struct jsp_looked *t,
         others = 0;
     }
     wall_part(t, at.is, others, is);
-    t->n_awake = at.is == JSP_SLEEP_ASLEEP ? 0 : t->n_awake + 1;
+    t->is_asleep = at.is == JSP_SLEEP_ASLEEP;
     if (at.is == JSP_SLEEP_ASLEEP) {
         uint64_t since = m->now - t->seen_ns;
         if (ran_ns || !t->slept_ns)

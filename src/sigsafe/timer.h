@@ -12,8 +12,8 @@
  * If the event comes in user code alone, one that is due in the kernel brings no signal, and the
  * kernel tries again after as long. Then each signal of the event has one point, and the other
  * points are of time in the kernel. Beside the event a timer expires with each tick; one that finds
- * the thread at the end of a system call takes those points. A page fault can not be told from
- * other code, so any tick takes many of them. Beside other events, the timer expires seldom. It
+ * the thread at the end of a system call takes those points. A page fault looks like other
+ * code, so any tick takes many of them. Beside other events, the timer expires seldom. It
  * finds out whether the host has closed the event's descriptor, and then takes its place.
  *
  *                     SIGPROF handler   before arming

@@ -29,8 +29,7 @@
 enum { SLOWDOWN_TURN_NS = 250000000, SLOWDOWN_PAIRS = 240, SLOWDOWN_STARTS = 100,
        SLOWDOWN_HZ = 1000 };
 
-enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_EVENT, SLOWDOWN_CPU, SLOWDOWN_WALL,
-                     SLOWDOWN_PEER };
+enum slowdown_mode { SLOWDOWN_NONE, SLOWDOWN_EMPTY, SLOWDOWN_EVENT, SLOWDOWN_OURS, SLOWDOWN_PEER };
 
 static struct interp slowdown_vm;
 static int slowdown_runs; /* of the interpreter in one turn */
@@ -179,30 +178,32 @@ static void slowdown_close(jsprof_thread *t)
     jsprof_thread_detach(t);
 }
 
-static void slowdown_cpu(void)
+/* Measure a session with this clock against `floor`. */
+static void slowdown_session_rows(const struct bench_row *row, int clock, uint32_t flags,
+                                  enum slowdown_mode floor)
 {
     static struct bench_series handler;
-    jsprof_thread *t = slowdown_open(JSPROF_CLOCK_CPU, JSPROF_TIMER);
-    slowdown_measure(&(struct bench_row){ "busy interpreter, CPU clock", "<= +0.5%", 0.5, "%",
-                                          "CPU time over no profiler's" },
-                     SLOWDOWN_CPU, SLOWDOWN_NONE, &handler);
+    handler.n = 0;
+    jsprof_thread *t = slowdown_open(clock, flags);
+    slowdown_measure(row, SLOWDOWN_OURS, floor, &handler);
     bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
                                      "handler_ns / CPU time" }, &handler);
     slowdown_starts();
     slowdown_close(t);
 }
 
+static void slowdown_cpu(void)
+{
+    slowdown_session_rows(&(struct bench_row){ "busy interpreter, CPU clock", "<= +0.5%", 0.5, "%",
+                                               "CPU time over no profiler's" },
+                          JSPROF_CLOCK_CPU, JSPROF_TIMER, SLOWDOWN_NONE);
+}
+
 static void slowdown_wall(void)
 {
-    static struct bench_series handler;
-    jsprof_thread *t = slowdown_open(JSPROF_CLOCK_WALL, JSPROF_TIMER);
-    slowdown_measure(&(struct bench_row){ "busy interpreter, wall clock", "<= +0.5%", 0.5, "%",
-                                          "over the same timer, empty handler" },
-                     SLOWDOWN_WALL, SLOWDOWN_EMPTY, &handler);
-    bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
-                                     "handler_ns / CPU time" }, &handler);
-    slowdown_starts();
-    slowdown_close(t);
+    slowdown_session_rows(&(struct bench_row){ "busy interpreter, wall clock", "<= +0.5%", 0.5,
+                                               "%", "over the same timer, empty handler" },
+                          JSPROF_CLOCK_WALL, JSPROF_TIMER, SLOWDOWN_EMPTY);
     slowdown_measure(&(struct bench_row){ "  that timer with an empty handler", NULL, 0, "%",
                                           "over no timer: the floor" },
                      SLOWDOWN_EMPTY, SLOWDOWN_NONE, NULL);
@@ -210,19 +211,13 @@ static void slowdown_wall(void)
 
 static bool slowdown_default(void)
 {
-    static struct bench_series handler;
     int fd = bench_event_open(SIGUSR2, 1000000000);
     bench_event_close(fd);
     if (fd < 0)
         return false;
-    jsprof_thread *t = slowdown_open(JSPROF_CLOCK_CPU, 0);
-    slowdown_measure(&(struct bench_row){ "busy interpreter, default source", "<= +0.4%", 0.4, "%",
-                                          "over the same event, empty handler" },
-                     SLOWDOWN_CPU, SLOWDOWN_EVENT, &handler);
-    bench_print(&(struct bench_row){ "  of it inside our handler", NULL, 0, "%",
-                                     "handler_ns / CPU time" }, &handler);
-    slowdown_starts();
-    slowdown_close(t);
+    slowdown_session_rows(&(struct bench_row){ "busy interpreter, default source", "<= +0.4%", 0.4,
+                                               "%", "over the same event, empty handler" },
+                          JSPROF_CLOCK_CPU, 0, SLOWDOWN_EVENT);
     slowdown_measure(&(struct bench_row){ "  that event with an empty handler", NULL, 0, "%",
                                           "over no event: the floor" },
                      SLOWDOWN_EVENT, SLOWDOWN_NONE, NULL);

@@ -59,7 +59,7 @@ TEST(event_and_looker_share_the_elapsed_time)
 /* A long system call is no blocked signal. */
 TEST(system_call_of_a_second_has_its_time)
 {
-    enum { BYTES = 1 << 22, TIMES = 1024 };
+    enum { BYTES = 1 << 23, TIMES = 1024 };
     static char from[BYTES], to[BYTES];
     static struct iovec all_from[TIMES], all_to[TIMES];
     for (int i = 0; i < TIMES; i++) {
@@ -70,7 +70,7 @@ TEST(system_call_of_a_second_has_its_time)
         return;
     memset(from, 1, sizeof from);
     uint64_t began = host_ns(CLOCK_THREAD_CPUTIME_ID), by = 0;
-    do { /* 0.3 s and more each */
+    do { /* 0.25 s each where memory is copied at 32 GB a second */
         jsprof_push(me, "copy", NULL, 0);
         process_vm_readv(getpid(), all_to, TIMES, all_from, TIMES, 0);
         jsprof_pop(me);
